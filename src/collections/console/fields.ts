@@ -28,11 +28,13 @@ export function titleOf({ title, singular }: Described, row: Row): string {
     : `${(words[0] ?? '').toUpperCase()}${words.slice(1)} ${row.id}`
 }
 
+const idWords = ({ singular }: Described) => `${words(singular)} IDs`
+
 export const pathOf = ({ name }: Described) => `/console/${name}`
 
 /** Undefined for a field that the reader may not see. */
 export function showValue(field: DescribedField, value: unknown, titles: Titles): Html | string {
-  if (value === undefined) return html`<span class="soft">Not for you</span>`
+  if (value === undefined) return html`<span class="soft">Hidden</span>`
   if (value === null || value === '') return html`<span class="soft">–</span>`
   if (Array.isArray(value)) {
     const [shown, more] = [value.slice(0, shownItems), value.length - shownItems]
@@ -114,7 +116,7 @@ export function formField(field: DescribedField, { values, problems, titles }: F
       ...shared,
       type: 'textarea',
       value: lines,
-      hint: help ?? (target ? `One id of ${target.name} on each line` : 'One on each line'),
+      hint: help ?? (target ? `${idWords(target)}, one per line` : 'One per line'),
     })
   }
   if (target) {
@@ -123,7 +125,7 @@ export function formField(field: DescribedField, { values, problems, titles }: F
       ...shared,
       inputmode: 'numeric',
       value,
-      hint: help ?? (title === undefined ? `The id of one of the ${target.name}` : `Now: ${title}`),
+      hint: help ?? (title === undefined ? `ID of a ${target.singular.replaceAll('-', ' ')}` : `Currently ${title}`),
     })
   }
   if (kind === 'json')

@@ -41,9 +41,9 @@ export function createCollectionPages({ service, includes, random }: CollectionP
     actions: [{ path: `${path}/new`, name: `New ${one}`, may: (principal) => may(principal, 'create') }],
     finders: collection.lists.search.length > 0 ? [createFinder(service)] : [],
     notices: {
-      [`${name}-created`]: `The ${one} is created.`,
-      [`${name}-saved`]: `The ${one} is saved.`,
-      [`${name}-restored`]: `The ${one} is back.`,
+      [`${name}-created`]: `${words(one)} created`,
+      [`${name}-saved`]: `${words(one)} saved`,
+      [`${name}-restored`]: `${words(one)} restored`,
     },
     routes: (kit) => (app) => addPages(app, { ...kit, service, includes, random }),
   }
@@ -235,7 +235,7 @@ function addPages(
       if (status !== 412) return sendForm(request, reply, { ...shown, problems })
       return sendForm(request, reply, {
         ...shown,
-        note: 'Somebody has changed it meanwhile. Saving again replaces what they have saved.',
+        note: 'Someone else changed this while you were editing. Saving again overwrites their changes.',
       })
     }
   })

@@ -113,16 +113,16 @@ ${query.columns !== undefined && hiddenFields({ columns: query.columns })}
 ${
   search.length > 0 &&
   html`<div class="search">
-${inputField({ label: `Part of ${search.map((name) => labelOf(collection.fields.get(name) as DescribedField).toLowerCase()).join(' or ')}`, name: 'q', type: 'search', value: query.q, maxlength: 255, autocomplete: 'off' })}
+${inputField({ label: `Search ${plural(collection)}`, name: 'q', type: 'search', value: query.q, maxlength: 255, autocomplete: 'off' })}
 <button>Search</button>
-${query.q !== undefined && html`<a class="button quiet" href="${wholeListAddress(path, query)}">Show all</a>`}
+${query.q !== undefined && html`<a class="button quiet" href="${wholeListAddress(path, query)}">Clear</a>`}
 </div>`
 }
 <details class="orders"${isOpen && html` open`}><summary>Sort and filter</summary>
 <div class="fields">
 ${filters.map((field) => filterField(field, query))}
 ${selectField({ label: 'Order', name: 'sort', query }, orders(collection))}
-<p class="row"><button class="main">Show</button> <a href="${wholeListAddress(path, query)}">Show all</a></p>
+<p class="row"><button class="main">Apply</button> <a href="${wholeListAddress(path, query)}">Clear filters</a></p>
 </div></details>
 </form>`
 }
@@ -144,12 +144,12 @@ function filterField(field: DescribedField, query: ListParameters): Html {
   const at = { label: labelOf(field), name: `filter[${name}]`, query }
   if (kind === 'choice')
     return selectField(at, [
-      ['', 'All'],
+      ['', 'Any'],
       ...(definition.values ?? []).map((value): [string, string] => [value, words(value)]),
     ])
   if (kind === 'boolean')
     return selectField(at, [
-      ['', 'All'],
+      ['', 'Any'],
       ['true', 'Yes'],
       ['false', 'No'],
     ])
@@ -221,15 +221,15 @@ export function besideCards(collection: Described, { row, history, titles, mayDe
 ${
   history.length > 0
     ? html`<ol class="history">${history.map((entry) => historyItem(collection, entry, titles))}</ol>`
-    : html`<p class="soft">No version is kept.</p>`
+    : html`<p class="soft">No versions yet</p>`
 }
 </section>
 ${
   mayDelete &&
   html`<section class="medium card" aria-labelledby="deletion">
 <h2 id="deletion">Delete</h2>
-<p>${collection.keptMs === undefined ? 'This cannot be undone.' : 'This can be undone right after it.'}</p>
-<form method="post" action="${path}/delete"><button class="danger">Delete this ${one(collection)}</button></form>
+<p>${collection.keptMs === undefined ? 'This cannot be undone.' : 'You can undo this on the next page.'}</p>
+<form method="post" action="${path}/delete"><button class="danger">Delete ${one(collection)}</button></form>
 </section>`
 }`
 }
@@ -259,9 +259,9 @@ ${
 export function deletedPage(collection: Described, id: number): Page {
   const path = pathOf(collection)
   return {
-    title: 'Deleted',
+    title: `${words(one(collection))} deleted`,
     content: html`<section class="medium card">
-<h1>The ${one(collection)} is deleted</h1>
+<h1>${words(one(collection))} deleted</h1>
 <form method="post" action="${path}/${id}/restore"><p class="row"><button>Undo</button> <a href="${path}">Back to the list</a></p></form>
 </section>`,
   }

@@ -62,10 +62,10 @@ function listPage(all: readonly Described[], { extents, path }: { extents: reado
     title: 'Collections',
     styles: ['tables.css'],
     content: html`<h1>Collections</h1>
-<p>What extensions declare. Each has an API, GraphQL, a change log and pages.</p>
+<p>Declared by your extensions. Each one has a REST API, GraphQL, a change log and console pages.</p>
 ${
   all.length === 0
-    ? html`<div class="card empty"><h2>No collections</h2><p>No extension declares any.</p></div>`
+    ? html`<div class="card empty"><h2>No collections yet</h2><p>Declare one in an extension.</p></div>`
     : html`<div class="card list"><table class="stack">
 <thead><tr><th scope="col">Collection</th><th scope="col">Path</th><th scope="col">Fields</th><th scope="col">Rows</th><th scope="col">Size</th></tr></thead>
 <tbody>
@@ -112,7 +112,6 @@ ${[...fields.values()].map((field) => {
 `
 })}</tbody></table></section>
 <section class="card" aria-labelledby="rules"><h2 id="rules">Rules</h2>
-<p>Who may do what with a row:</p>
 ${factList([
   ...actions.map((action) => [words(action), describeRule(rules?.[action] ?? { kind: 'never' })] as const),
   ...(check ? [['Check', `${describeRule(check.rule)}. Otherwise: “${check.message}”`] as const] : []),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { loadExtensions } from '../../src/app/load-extensions.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import type { Feature } from '../../src/platform/feature.ts'
-import type { Owner } from './api.ts'
+import type { ApiOptions, Owner } from './api.ts'
 import { temporaryFolder } from './databases.ts'
 import type { SignedIn } from './people.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
@@ -25,9 +25,9 @@ export interface Helpdesk extends ApiWithRoles {
   chief: SignedIn
 }
 
-export async function startHelpdesk(t: Owner, engine: Dialect): Promise<Helpdesk> {
-  const extensions = await loadHelpdesk(t)
-  const api = await startApiWithRoles(t, { engine, extensions })
+export async function startHelpdesk(t: Owner, engine: Dialect, options: ApiOptions = {}): Promise<Helpdesk> {
+  const extensions = [...(await loadHelpdesk(t)), ...(options.extensions ?? [])]
+  const api = await startApiWithRoles(t, { ...options, engine, extensions })
   const [ada, grace, chief] = [await api.signInAs('user'), await api.signInAs('user'), await api.signInAs('admin')]
   return { ...api, ada, grace, chief }
 }

@@ -63,6 +63,12 @@ export function createChangeView({ service, db, changes }: ChangeViewDeps) {
   const isVisible = (row: StoredRow, reader: Reader, judge: Judge) =>
     evaluate({ rule, target: collection }, row, reader, judge)
 
+  /** Of a row as it was: a related one may have been deleted with it, or before. */
+  async function judgeWhoShows(row: StoredRow, reader: Reader): Promise<Judge | undefined> {
+    for (const judge of [reader.judge, reader.judgePast]) if (await isVisible(row, reader, judge)) return judge
+    return undefined
+  }
+
   /** Whether a change of a related row changes what this reader may see. */
   async function changesView(row: ChangeRow, reader: Reader): Promise<boolean> {
     if (!topics.has(row.topic) || row.type.endsWith('.created')) return false
@@ -77,18 +83,19 @@ export function createChangeView({ service, db, changes }: ChangeViewDeps) {
     { target, rule, fields, from, relation }: Dependency,
     { row, now, reader }: { row: ChangeRow; now: StoredRow; reader: Reader },
   ): Promise<boolean> {
+    const outcomesOf = (each: StoredRow) =>
+      Promise.all(
+        [reader.judge, reader.judgePast].map((judge) => !rule || evaluate({ rule, target }, each, reader, judge)),
+      )
+    const isMet = await outcomesOf(now)
     if (!row.type.endsWith('.updated')) {
       // What refers to it was mostly deleted, cleared or restored with it, and is in the log itself.
-      const isMet = !rule || (await evaluate({ rule, target }, now, reader, reader.judgePast))
-      return isMet && (await isReferredTo(row.entity_id as number, from, relation))
+      return isMet.includes(true) && (await isReferredTo(row.entity_id as number, from, relation))
     }
-    const changed = formerOf(now)
-    if (!fields.some((name) => Object.hasOwn(changed, name))) return false
-    if (!rule) return true
-    const [before, after] = await Promise.all(
-      [{ ...now, ...changed }, now].map((each) => evaluate({ rule, target }, each, reader, reader.judgePast)),
-    )
-    return before !== after
+    const former = formerOf(now)
+    if (!fields.some((name) => Object.hasOwn(former, name))) return false
+    // What the reader saw before depends on when the related rows were deleted.
+    return !rule || (await outcomesOf({ ...now, ...former })).some((wasMet) => wasMet !== isMet[0])
   }
 
   async function isReferredTo(id: number, { table }: Described, relation: string): Promise<boolean> {
@@ -133,11 +140,11 @@ export function createChangeView({ service, db, changes }: ChangeViewDeps) {
     if (row.topic !== collection.name) return undefined
     const stored = JSON.parse(row.data) as StoredRow
     const isDeleted = row.type.endsWith('.deleted')
-    const judge = isDeleted ? reader.judgePast : reader.judge
-    if (await isVisible(stored, reader, judge)) return present(row, stored, reader, judge)
-    if (!row.type.endsWith('.updated')) return undefined
-    const old = { ...stored, ...formerOf(stored) }
-    if (!(await isVisible(old, reader, reader.judgePast))) return undefined
+    if (!isDeleted && (await isVisible(stored, reader, reader.judge))) return present(row, stored, reader, reader.judge)
+    if (!isDeleted && !row.type.endsWith('.updated')) return undefined
+    const judge = await judgeWhoShows({ ...stored, ...formerOf(stored) }, reader)
+    if (!judge) return undefined
+    if (isDeleted) return present(row, stored, reader, judge)
     return {
       id,
       change: { type: `${collection.singular}.left`, at, data: { id: row.entity_id, type: collection.name } },
@@ -148,6 +155,13 @@ export function createChangeView({ service, db, changes }: ChangeViewDeps) {
   async function showTo(rows: readonly ChangeRow[], actor: Actor): Promise<ShownChange[]> {
     const reader = createReader(actor, actor.principal ?? everything)
     const shown: ShownChange[] = []
+    // Loads the related rows of all entries at once.
+    await reader.judge((findRelated) => {
+      for (const { topic, data } of rows) {
+        const each = topic === collection.name ? (JSON.parse(data) as StoredRow | null) : null
+        if (each) isAllowed(rule, collection, reader.principal, { row: each, after: each, findRelated })
+      }
+    })
     for (const row of rows) {
       const change = await show(row, reader)
       if (change) shown.push(change)
@@ -171,7 +185,8 @@ export function createChangeView({ service, db, changes }: ChangeViewDeps) {
   }
 }
 
-const seesActors = ({ principal }: Actor) => !principal || principal.can('audit.view')
+const seesActors = ({ principal, allows }: Actor) =>
+  !principal || (principal.can('audit.view') && allows?.('audit.view') !== false)
 
 /** The service itself. */
 const everything: RulePrincipal = { id: undefined, can: () => true, hasRole: () => true }

@@ -3,7 +3,7 @@
  * knows nothing of versions and editors.
  */
 import type { Dialect } from '../../platform/database/database.ts'
-import { type Described, type DescribedField, isOwnField } from '../declare/describe.ts'
+import type { Described, DescribedField } from '../declare/describe.ts'
 import { quote, storedFieldsOf, valueKindOf } from './tables.ts'
 
 type Entry = 'created' | 'updated' | 'deleted' | 'restored'
@@ -35,9 +35,8 @@ function rowAsJson(collection: Described, from: 'new' | 'old' | 'added', dialect
   return `(SELECT row_to_json(entry) FROM (SELECT ${columns}) AS entry)`
 }
 
-function formerValuesAsJson(collection: Described, dialect: Dialect): Values {
-  const fields = storedFieldsOf(collection).filter(({ name }) => !isOwnField(name))
-  if (fields.length === 0) return []
+function formerValuesAsJson(collection: Described, dialect: Dialect): string {
+  const fields = storedFieldsOf(collection).filter(({ name }) => name !== 'updated_at')
   const [toJson, differ] = dialect === 'sqlite' ? ['json_quote', 'IS NOT'] : ['to_json', 'IS DISTINCT FROM']
   const changed = fields.map((field) => {
     const column = quote(field.name)
@@ -45,11 +44,9 @@ function formerValuesAsJson(collection: Described, dialect: Dialect): Values {
       WHERE old.${column} ${differ} new.${column}`
   })
   const from = `FROM (${changed.join(' UNION ALL ')}) AS changed`
-  const values =
-    dialect === 'sqlite'
-      ? `json((SELECT json_group_object(name, json(value)) ${from}))`
-      : `(SELECT COALESCE(json_object_agg(name, value), '{}') ${from})`
-  return [[formerValues, values]]
+  return dialect === 'sqlite'
+    ? `json((SELECT json_group_object(name, json(value)) ${from}))`
+    : `(SELECT COALESCE(json_object_agg(name, value), '{}') ${from})`
 }
 
 /** What the service calculates from other columns is no change by itself. */
@@ -81,7 +78,8 @@ const sqliteNow = "strftime('%Y-%m-%dT%H:%M:%fZ')"
 function sqliteTriggers(collection: Described): string[] {
   const { table, name } = collection
   const [before, now] = (['old', 'new'] as const).map((each) => rowAsJson(collection, each, 'sqlite'))
-  const changed = rowAsJson(collection, 'new', 'sqlite', formerValuesAsJson(collection, 'sqlite'))
+  const former = formerValuesAsJson(collection, 'sqlite')
+  const changed = rowAsJson(collection, 'new', 'sqlite', [[formerValues, former]])
   const columns = loggedColumnsOf(collection)
   const log = (type: string, from: 'new' | 'old', { actor, at }: { actor: string; at: string }, data = now) =>
     `INSERT INTO changes ${logColumns} VALUES ('${name}', ${type}, ${from}.id, ${actor}, ${at}, ${data});`
@@ -94,13 +92,15 @@ function sqliteTriggers(collection: Described): string[] {
     `CREATE TRIGGER ${table}_logged AFTER INSERT ON ${quote(table)} WHEN new.deleted_at IS NULL BEGIN
       ${log(typeOf(collection, 'created'), 'new', { actor: 'new.changed_by, new.changed_via', at: 'new.created_at' })}
     END`,
-    // The change that gives the row its version is the one that is logged.
+    // The change that gives the row its version is the one that is logged, with what this one has changed.
     `CREATE TRIGGER ${table}_versioned AFTER UPDATE OF ${columns} ON ${quote(table)}
     WHEN new.version <= old.version BEGIN
       UPDATE ${quote(table)} SET version = old.version + 1,
         updated_at = CASE WHEN new.updated_at IS old.updated_at THEN ${sqliteNow} ELSE new.updated_at END,
         changed_by_version = CASE WHEN new.changed_by IS old.changed_by THEN new.changed_by_version ELSE old.version + 1 END
         WHERE id = new.id;
+      UPDATE changes SET type = ${updated}, data = json_set(data, '$.${formerValues}', ${former})
+        WHERE id = (SELECT max(id) FROM changes) AND new.deleted_at IS NULL;
     END`,
     `CREATE TRIGGER ${table}_change_logged AFTER UPDATE OF ${columns} ON ${quote(table)}
     WHEN new.deleted_at IS NULL AND new.version > old.version BEGIN
@@ -130,7 +130,7 @@ function sqliteTriggers(collection: Described): string[] {
 function postgresTriggers(collection: Described): string[] {
   const { table, name } = collection
   const [before, added] = (['old', 'added'] as const).map((each) => rowAsJson(collection, each, 'postgres'))
-  const changed = rowAsJson(collection, 'new', 'postgres', formerValuesAsJson(collection, 'postgres'))
+  const changed = rowAsJson(collection, 'new', 'postgres', [[formerValues, formerValuesAsJson(collection, 'postgres')]])
   const columns = loggedColumnsOf(collection)
   const insert = `INSERT INTO changes ${logColumns}`
   const by = (column: string) =>

@@ -445,47 +445,50 @@ export function createCollectionService({
     }
   }
 
-  /** Calls `visit` with the fields by which rows of other collections are deleted with those of this one, as they follow. */
-  function followDeletions(
-    parent: Described,
-    visit: (other: CollectionService, field: string, parent: Described) => void,
-    way: readonly string[] = [],
-  ): void {
-    for (const [other, service] of registry) {
-      for (const { name, definition } of referencesTo(parent, other)) {
-        const step = `${other.name}.${name}`
-        if (definition.options.onDelete !== 'delete' || way.filter((each) => each === step).length >= maxDepth) continue
-        visit(service, name, parent)
-        followDeletions(other, visit, [...way, step])
-      }
-    }
+  /** This one and those whose rows are deleted with its own, with the fields that refer to each. */
+  function findReferences(): { parent: Described; field: DescribedField; service: CollectionService }[] {
+    return [...new Set([collection, ...cascadeTargets(collection)])].flatMap((parent) =>
+      [...registry].flatMap(([other, service]) =>
+        referencesTo(parent, other).map((field) => ({ parent, field, service })),
+      ),
+    )
+  }
+
+  /** Repeats statements for each step that rows which refer to each other can be away from this one, `most` in a circle. */
+  function follow(statements: readonly Statement[], most: number): Statement[] {
+    const targets = [...cascadeTargets(collection)]
+    const isCircular = targets.some((each) => cascadeTargets(each).has(each))
+    return Array.from({ length: isCircular ? most : targets.length }, () => statements).flat()
   }
 
   /** What happens to the rows that refer to deleted ones: statements of the same batch. */
   function cascade(mark: string, writer: Writer): Statement[] {
-    const deletions: Statement[] = []
-    followDeletions(collection, ({ statements }, field, parent) => {
-      deletions.push(statements.deleteReferring(field, parent, mark, writer))
-    })
-    const rest = [collection, ...cascadeTargets(collection)].flatMap((parent) =>
-      [...registry].flatMap(([other, service]) =>
-        referencesTo(parent, other).map(({ name, definition }) =>
-          definition.options.onDelete === 'clear'
-            ? service.statements.clearReferring(name, parent, mark, writer)
-            : service.statements.requireUnreferred(name, parent, mark),
-        ),
+    const references = findReferences()
+    const isDeleted = ({ field }: (typeof references)[number]) => field.definition.options.onDelete === 'delete'
+    return [
+      ...follow(
+        references
+          .filter(isDeleted)
+          .map(({ parent, field, service }) => service.statements.deleteReferring(field.name, parent, mark, writer)),
+        maxDepth,
       ),
-    )
-    return [...deletions, ...new Map(rest.map((each) => [each.sql, each])).values()]
+      ...references.map(({ parent, field, service: { statements } }) =>
+        field.definition.options.onDelete === 'clear'
+          ? statements.clearReferring(field.name, parent, mark, writer)
+          : statements.requireUnreferred(field.name, parent, mark),
+      ),
+    ]
   }
 
-  /** The rows that were deleted with this one, in the order in which they refer to each other. */
+  /** The rows that were deleted with this one, as far as what they refer to is there again. */
   function restoring(id: number, writer: Writer): Statement[] {
-    const restored: Statement[] = []
-    followDeletions(collection, ({ statements }) => {
-      restored.push(...statements.lockParents(collection, id), statements.restoreWith(collection, id, writer))
-    })
-    return restored
+    const services = [...cascadeTargets(collection)].map((each) => registry.get(each) as CollectionService)
+    const restored = services.map(({ statements }) => statements.restoreWith(collection, id, writer))
+    return [
+      ...services.flatMap(({ statements }) => statements.lockParents(collection, id)),
+      // In another order than they were deleted, each time may be one step only.
+      ...follow(restored, maxDepth * services.length),
+    ]
   }
 
   /** Collections whose rows are deleted with those of this one. */

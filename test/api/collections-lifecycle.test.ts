@@ -166,7 +166,8 @@ onEachEngine('a row of a collection', (engine) => {
     const deep = await node(await node(await node(left)))
     const alone = await node(left)
     const leaf = await make('/api/leaves', { node: deep.id, other: right.id }, access)
-    const all = [root, left, right, deep, leaf]
+    const copy = await make('/api/nodes', { name: 'Copy', source: deep.id }, access)
+    const all = [root, left, right, deep, leaf, copy]
     const isThere = async ({ path }: { path: string }) => (await get(path, access)).status === 200
     // A leaf of elsewhere holds the tree; one that is deleted along does not.
     const outside = await make('/api/leaves', { other: deep.id }, access)

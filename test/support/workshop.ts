@@ -151,6 +151,7 @@ function declare(migrations: string, interruption: Interruption): Feature[] {
     fields: {
       name: text({ max: 20 }),
       parent: belongsTo((): Feature => nodes, { optional: true, onDelete: 'delete' }),
+      source: belongsTo((): Feature => nodes, { optional: true, onDelete: 'delete' }),
     },
     rules: { read: signedIn, create: signedIn, update: signedIn, delete: signedIn },
     keepDeleted: '2d',

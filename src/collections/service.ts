@@ -68,6 +68,36 @@ export function registryOf({ db }: Pick<Infrastructure, 'db'>): Registry {
 /** The ETag that a client expects, by If-Match. */
 export type Expectation = ((etag: string) => boolean) | undefined
 
+/** A write as a batch has it. */
+export interface BatchedWrite {
+  action: 'create' | 'update' | 'delete' | 'restore'
+  id?: number | undefined
+  body?: unknown
+  isExpected?: Expectation
+}
+
+/** Rows by id, as earlier writes of the batch will leave them. */
+export type KnownRows = Map<number, Record<string, unknown>>
+
+export interface PreparedWrite {
+  statements: readonly Statement[]
+  /** The index of the one that returns the row. Without a row, the write is rejected. */
+  at: number
+  /** Tells why, if it is run in its place. */
+  check: Statement | undefined
+  explain(row: Readonly<Record<string, unknown>> | undefined): Promise<AppError | undefined>
+  /** The error if another of its statements decides against it. */
+  otherwise(): AppError
+  /** Finds which unique values are taken. */
+  taken: readonly Statement[]
+  explainTaken(rows: readonly (readonly object[])[]): AppError
+  /** The row as it was written; undefined for a deletion. */
+  respond(row: Readonly<Record<string, unknown>>): Row | undefined
+}
+
+/** In place of a write that the rules allow nobody. */
+const nothing: Statement = { sql: 'SELECT 1 AS one WHERE FALSE' }
+
 const keyTtlSeconds = 24 * 3600
 const maxKeyLength = 255
 const maxTries = 3
@@ -269,16 +299,9 @@ export function createCollectionService({
   /** Throws which unique fields are taken, by live rows other than this one. By now, there may be none. */
   async function refuseTaken(row: Readonly<Record<string, unknown>>, id: number | null): Promise<void> {
     const details: Record<string, string[]> = {}
-    for (const { name, definition } of stored) {
-      const { unique, uniqueWithin } = definition.options
-      if ((!unique && uniqueWithin === undefined) || row[name] === null || row[name] === undefined) continue
-      const columns = [name, ...(uniqueWithin === undefined ? [] : [uniqueWithin])]
-      const same = columns.map((column, i) => `${quote(column)} = $${i + 2}`).join(' AND ')
-      const taken = await db.get(
-        `SELECT 1 AS one FROM ${quote(collection.table)} WHERE deleted_at IS NULL AND id <> $1 AND ${same}`,
-        [id ?? 0, ...columns.map((column) => row[column] as Value)],
-      )
-      if (taken) details[name] = ['Is already taken']
+    for (const [name, statement] of uniqueFieldsOf(row as Writing['values'])) {
+      const { sql, params } = statement(id)
+      if (await db.get(sql, params as Value[])) details[name] = ['Is already taken']
     }
     if (Object.keys(details).length > 0) throw validationFailed(details)
   }
@@ -515,13 +538,11 @@ export function createCollectionService({
       const mark = `${collection.name}:${id}:${random.id()}`
       const statement = isOther ? undefined : statements.softDelete({ id, version }, writer, mark)
       if (statement) {
-        const gone = collection.keptMs === undefined ? [collection] : []
-        for (const each of cascadeTargets(collection)) if (each.keptMs === undefined) gone.push(each)
         const batch = [
           { ...statement, decides: true },
           ...cascade(mark, writer),
           ...alongsideOf(before && wholeRow(before), undefined),
-          ...gone.map((each) => (registry.get(each) as CollectionService).statements.remove(mark)),
+          ...removals(mark),
         ]
         if (await run(batch, 0)) {
           changes.wake()
@@ -536,6 +557,13 @@ export function createCollectionService({
       if ((version === null || version === found) && hasReferrers(collection)) throw errors.referred()
       if (tries >= maxTries) throw errors.conflict()
     }
+  }
+
+  /** Of the rows of collections that do not keep what is deleted. */
+  function removals(mark: string): Statement[] {
+    return [...new Set([collection, ...cascadeTargets(collection)])].flatMap((each) =>
+      each.keptMs === undefined ? [(registry.get(each) as CollectionService).statements.remove(mark)] : [],
+    )
   }
 
   function hasReferrers(parent: Described): boolean {
@@ -582,6 +610,119 @@ export function createCollectionService({
     throw errors.conflict()
   }
 
+  /** One write of a batch. It is not yet done, and neither are those before it. */
+  async function prepare(
+    { action, id, body, isExpected }: BatchedWrite,
+    { actor, offset, known }: { actor: Actor; offset: number; known: KnownRows },
+  ): Promise<PreparedWrite> {
+    const writer = writerOf(actor)
+    const ofDecision = action === 'restore' ? 'delete' : action
+    if (action !== 'create') requireDecided('read', actor)
+    requireDecided(ofDecision, actor)
+    const before = action === 'create' ? undefined : await findBefore()
+    const version = before ? (before.version as number) : null
+    if (before && isExpected?.(toRead(before, actor).etag) === false) {
+      const checking =
+        action === 'update'
+          ? statements.checkUpdate(id as number, { values: {} }, writer)
+          : statements.checkDelete(id as number, writer)
+      await requireChecks(checking, ofDecision, { writing: { values: {} }, actor })
+      throw errors.changed()
+    }
+
+    async function findBefore() {
+      if (id === undefined) throw errors.notFound()
+      const found = known.get(id)
+      return found ?? (needsRow || isExpected ? await require(id, actor) : undefined)
+    }
+
+    /** `main` is the statement that returns the row; those around it are of the same write. */
+    function prepared(
+      main: Statement | undefined,
+      { before: first = [], after: rest = [] }: { before?: readonly Statement[]; after?: readonly Statement[] },
+      { checking, writing = { values: {} } }: { checking: Checking | undefined; writing?: Writing },
+    ): PreparedWrite {
+      return {
+        statements: [...first, { ...(main ?? nothing), decides: true }, ...rest],
+        at: first.length,
+        check: checking?.statement,
+        async explain(row) {
+          if (!row) return errors.notFound()
+          const failures = checking?.failuresOf(row) ?? []
+          if (failures.length > 0) return refuse(failures, ofDecision, { writing, actor })
+          return version !== null && row.version !== version ? errors.changed() : undefined
+        },
+        otherwise: () => (action === 'delete' ? errors.referred() : errors.conflict()),
+        taken: uniqueFieldsOf(writing.values).map(([, statement]) => statement(id ?? null)),
+        explainTaken: (rows) => {
+          const fields = uniqueFieldsOf(writing.values).flatMap(([field], i) =>
+            rows[i]?.length ? [[field, ['Is already taken']]] : [],
+          )
+          return fields.length > 0 ? validationFailed(Object.fromEntries(fields)) : errors.conflict()
+        },
+        respond: (row) => (action === 'delete' ? undefined : toRead(row, actor).row),
+      }
+    }
+
+    if (action === 'delete') {
+      const mark = `${collection.name}:${id}:${random.id()}`
+      known.delete(id as number)
+      const rest = [...cascade(mark, writer), ...alongsideOf(before && wholeRow(before), undefined), ...removals(mark)]
+      return prepared(
+        statements.softDelete({ id: id as number, version }, writer, mark),
+        { after: rest },
+        { checking: statements.checkDelete(id as number, writer) },
+      )
+    }
+    if (action === 'restore') {
+      const since = new Date(clock.now() - (collection.keptMs ?? 0)).toISOString()
+      const main = statements.restore(id as number, since, writer)
+      const locks = statements.lockParents(collection, id as number)
+      return prepared(main, { before: locks, after: restoring(id as number, writer) }, { checking: undefined })
+    }
+    const problems = new Problems()
+    const isNew = action === 'create'
+    const read = isNew
+      ? bodies.readNew(body, { userId: actor.userId, now: writer.now }, problems)
+      : bodies.readChange(body, problems)
+    if (problems.details) {
+      if (!isNew) await require(id, actor)
+      throw validationFailed(problems.details)
+    }
+    const given: Writing = {
+      values: read.values,
+      related: read.given,
+      guarded: guardedOf(read, isNew, actor, writer.now),
+    }
+    const writing = compute(await applyHook(given, before, actor, writer.now), before, writer.now)
+    const locks = statements.lockRelated(writing)
+    const after = afterOf(before, writing, writer.now)
+    const newId = rowOf(offset + locks.length, 'id') as unknown as number
+    const along = alongsideOf(before && wholeRow(before), isNew ? { ...after, id: newId } : after)
+    if (before) known.set(id as number, { ...before, ...writing.values, version: (version as number) + 1 })
+    const around = { before: locks, after: along }
+    return isNew
+      ? prepared(statements.insert(writing, writer), around, {
+          checking: statements.checkInsert(writing, writer),
+          writing,
+        })
+      : prepared(statements.update({ id: id as number, version }, writing, writer), around, {
+          checking: statements.checkUpdate(id as number, writing, writer),
+          writing,
+        })
+  }
+
+  function uniqueFieldsOf(values: Writing['values']): [field: string, statement: (id: number | null) => Statement][] {
+    return stored.flatMap(({ name, definition }): [string, (id: number | null) => Statement][] => {
+      const { unique, uniqueWithin } = definition.options
+      if ((!unique && uniqueWithin === undefined) || values[name] === null || values[name] === undefined) return []
+      const columns = [name, ...(uniqueWithin === undefined ? [] : [uniqueWithin])]
+      const same = columns.map((column, i) => `${quote(column)} = $${i + 2}`).join(' AND ')
+      const sql = `SELECT 1 AS one FROM ${quote(collection.table)} WHERE deleted_at IS NULL AND id <> $1 AND ${same}`
+      return [[name, (id) => ({ sql, params: [id ?? 0, ...columns.map((column) => values[column] as Value)] })]]
+    })
+  }
+
   interface VersionEntry {
     version: number
     type: string
@@ -625,6 +766,7 @@ export function createCollectionService({
     delete: remove,
     restore,
     versions,
+    prepare,
 
     /** Throws 404 for a row that the actor may not read. */
     async get(id: number | undefined, actor: Actor): Promise<ReadRow> {

@@ -2,7 +2,7 @@
 import { compareDecimals, isIntegerDecimal, roundDecimal } from '../../core/decimal.ts'
 import { isEmail } from '../../core/email.ts'
 import { isStorable } from '../../core/text.ts'
-import type { Value } from '../../platform/database/database.ts'
+import { RowReference, type Value } from '../../platform/database/database.ts'
 import { isTime } from '../../platform/listing/filter-values.ts'
 import { exactNumbersOf, isForm } from '../../platform/validation/body-validation.ts'
 import { compilePlain } from '../../platform/validation/plain-values.ts'
@@ -29,7 +29,8 @@ type Outcome = { value: Value } | { problems: Readonly<Record<string, readonly s
 /** `written` is the text of a number that a float may not hold. Problems are by path below the field; '' is the field. */
 type ReadValue = (raw: unknown, written?: string) => Outcome
 
-const maxItems = 100
+/** Of a list, by default. */
+export const maxItems = 100
 const maxJsonLength = 65_536
 /** SQLite reads no JSON of more than a thousand levels, and a stack has an end. */
 const maxJsonLevels = 100
@@ -81,6 +82,10 @@ export function compileBodies(collection: Described) {
         continue
       }
       names.push(name)
+      if (raw instanceof RowReference && field.kind === 'belongsTo') {
+        values[name] = raw as never
+        continue
+      }
       const outcome = read(raw, isOfForm ? String(sent).trim() : exact?.get(name))
       if ('value' in outcome) values[name] = outcome.value
       else {

@@ -4,11 +4,8 @@ import { defineFeature } from '../../platform/feature.ts'
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 
 function createCollectionsService(infrastructure: Infrastructure) {
-  return {
-    registry: registryOf(infrastructure),
-    db: infrastructure.db,
-    publicUrl: infrastructure.config.server.publicUrl,
-  }
+  const { db, changes, config } = infrastructure
+  return { registry: registryOf(infrastructure), db, changes, publicUrl: config.server.publicUrl }
 }
 
 const path = '/console/collections'
@@ -16,6 +13,9 @@ const path = '/console/collections'
 export const collections = defineFeature({
   name: 'collections',
   create: createCollectionsService,
+  routes: (service) => async (app) => {
+    if (service.registry.size > 0) (await import('./batch.routes.ts')).addBatchRoutes(app, service)
+  },
   elements: async ({ registry }) =>
     registry.size === 0 ? [] : (await import('../../collections/graphql/elements.ts')).createSharedElements(),
   pages: ({ registry, db, publicUrl }) => ({

@@ -14,6 +14,11 @@ export function resolveParams(params: readonly Param[] = [], rowsSoFar: readonly
   })
 }
 
+/** By its text, because errors lose their class between threads. */
+export function isMissingReference(error: unknown): boolean {
+  return error instanceof Error && /^statement \d+ of this batch returned no /.test(error.message)
+}
+
 /** Throws on values that are no SQL parameters: a driver would serialise an object or an array in its own way. */
 export function requireParams(statements: readonly Statement[]): void {
   for (const { params = [] } of statements) {

@@ -1,6 +1,13 @@
 /** Before the database is migrated: do the migrations make the tables that the collections declare? */
 import { collectionFolders, requireTargets } from '../collections/collection.ts'
-import { diffFolder, type FolderDiff, findObstacles, isCurrent, writeFolder } from '../collections/schema/migrations.ts'
+import {
+  type CountRows,
+  diffFolder,
+  type FolderDiff,
+  findObstacles,
+  isCurrent,
+  writeFolder,
+} from '../collections/schema/migrations.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { openDatabase } from '../platform/database/open.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -70,13 +77,13 @@ export async function writeDiffs(
 /** Tables that are not there yet have no rows. */
 async function withDatabase<T>(
   options: CollectionSchemaOptions['database'],
-  work: (count: (sql: string) => Promise<number | undefined>) => Promise<T>,
+  work: (count: CountRows) => Promise<T>,
 ): Promise<T> {
   const { db } = await openDatabase({ ...options, migrations: [], isMigrated: true })
   try {
     return await work(async (sql) => {
       try {
-        const [row] = await db.scan<{ found: number }>(sql)
+        const [row] = await db.scan<{ found: number }>(sql[db.dialect])
         return row?.found
       } catch (error) {
         if (/no such (table|column)|does not exist/.test(String((error as Error).message))) return undefined

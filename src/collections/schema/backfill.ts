@@ -33,7 +33,10 @@ interface Progress {
 type StoredRow = Readonly<Record<string, Value>> & { readonly id: number; readonly version: number }
 
 /** Several nodes may run it: each step is claimed by one of them. */
-export function startBackfill(collection: Described, { db, log, atEnd }: BackfillDeps): Running {
+export function startBackfill(
+  collection: Described,
+  { db, log, atEnd }: BackfillDeps,
+): Running & { finished: Promise<void> } {
   const stored = storedFieldsOf(collection)
   const computed = stored.filter(({ kind }) => kind === 'computed')
   const keyed = stored.filter((field) => hasKey(field, collection))
@@ -121,6 +124,8 @@ export function startBackfill(collection: Described, { db, log, atEnd }: Backfil
   const first = work().catch(onError)
   const repeated = startPeriodicTask({ everyMs, work, onError })
   return {
+    /** Or has failed. */
+    finished: first,
     async close() {
       isClosed = true
       await first

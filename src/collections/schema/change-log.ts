@@ -20,9 +20,14 @@ function typeOf({ singular }: Described, entry: Entry): string {
 /** What an entry has besides the row: the values before the change, of the fields that it has changed. No field has this name. */
 export const formerValues = '_was'
 
+/** By name: the triggers are the same in whatever order fields are declared. */
+function fieldsOf(collection: Described): DescribedField[] {
+  return storedFieldsOf(collection).sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
 /** The row as JSON, with the same text on both engines but for spaces. */
 function rowAsJson(collection: Described, from: 'new' | 'old' | 'added', dialect: Dialect, more: Values = []): string {
-  const fields = storedFieldsOf(collection).filter(({ name }) => !['created_at', 'updated_at'].includes(name))
+  const fields = fieldsOf(collection).filter(({ name }) => !['created_at', 'updated_at'].includes(name))
   const values: Values = [
     ...fields.map((field): [string, string] => [field.name, valueAsJson(field, from, dialect)]),
     ['version', `${from}.version`],
@@ -36,7 +41,7 @@ function rowAsJson(collection: Described, from: 'new' | 'old' | 'added', dialect
 }
 
 function formerValuesAsJson(collection: Described, dialect: Dialect): string {
-  const fields = storedFieldsOf(collection).filter(({ name }) => name !== 'updated_at')
+  const fields = fieldsOf(collection).filter(({ name }) => name !== 'updated_at')
   const [toJson, differ] = dialect === 'sqlite' ? ['json_quote', 'IS NOT'] : ['to_json', 'IS DISTINCT FROM']
   const changed = fields.map((field) => {
     const column = quote(field.name)
@@ -51,7 +56,7 @@ function formerValuesAsJson(collection: Described, dialect: Dialect): string {
 
 /** What the service calculates from other columns is no change by itself. */
 function loggedColumnsOf(collection: Described): string {
-  const fields = storedFieldsOf(collection).filter(({ kind }) => kind !== 'computed')
+  const fields = fieldsOf(collection).filter(({ kind }) => kind !== 'computed')
   const own = ['version', 'deleted_at', 'changed_by', 'changed_by_version', 'changed_via']
   return [...fields.map(({ name }) => name), ...own].map(quote).join(', ')
 }

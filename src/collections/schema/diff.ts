@@ -4,8 +4,9 @@
  */
 import { hash } from 'node:crypto'
 import type { Dialect, Value } from '../../platform/database/database.ts'
-import { type Described, type DescribedField, isOwnField, maxTextOf, valuesOf } from '../declare/describe.ts'
-import { isMarker, toStoredValue } from '../store/values.ts'
+import { type Described, type DescribedField, isOwnField, maxTextOf } from '../declare/describe.ts'
+import type { FieldDefinition } from '../declare/fields.ts'
+import { isMarker, maxItems, toStoredValue } from '../store/values.ts'
 import { createLogTriggers } from './change-log.ts'
 import {
   columnsOf,
@@ -15,8 +16,11 @@ import {
   createTables,
   hasKey,
   indexesOf,
+  itemTypeOf,
   keyColumnOf,
+  listTableOf,
   quote,
+  stateTable,
   storedFieldsOf,
 } from './tables.ts'
 
@@ -38,7 +42,10 @@ export interface SnapshotCollection {
 
 interface SnapshotField {
   kind: string
-  item?: string
+  item?: SnapshotField
+  /** The collection that a relation refers to. */
+  target?: string
+  isComputed?: true
   scale?: number
   values?: readonly string[]
   min?: number
@@ -46,6 +53,11 @@ interface SnapshotField {
   optional?: boolean
   hasKey?: boolean
   onDelete?: string
+}
+
+export interface Violations {
+  sql: Record<Dialect, string>
+  reason: string
 }
 
 export interface SchemaChange {
@@ -56,26 +68,24 @@ export interface SchemaChange {
   /** Changes nothing that is there. */
   isAdditive: boolean
   /** It may not be applied while this query counts any rows: they would lose a value, or have one that does not fit. */
-  violations?: { sql: string; reason: string }
+  violations?: Violations
   /** It cannot be applied at all. */
   refusal?: string
 }
 
 const dialects = ['sqlite', 'postgres'] as const
-const forBoth = (make: (dialect: Dialect) => string[]): Record<Dialect, string[]> => ({
+const forBoth = <Made>(make: (dialect: Dialect) => Made): Record<Dialect, Made> => ({
   sqlite: make('sqlite'),
   postgres: make('postgres'),
 })
 
 export function snapshotOf(collection: Described): SnapshotCollection {
-  const byDialect = <Made>(make: (dialect: Dialect) => Made) =>
-    Object.fromEntries(dialects.map((dialect) => [dialect, make(dialect)])) as Record<Dialect, Made>
   return {
     table: collection.table,
     fields: Object.fromEntries(
       ownFieldsOf(collection).map((field) => [field.name, snapshotOfField(field, collection)]),
     ),
-    indexes: byDialect((dialect) =>
+    indexes: forBoth((dialect) =>
       Object.fromEntries(
         indexesOf(collection, dialect).map((index) => [
           index.name,
@@ -83,29 +93,44 @@ export function snapshotOf(collection: Described): SnapshotCollection {
         ]),
       ),
     ),
-    triggers: byDialect((dialect) => hash('sha256', triggersOf(collection, dialect).join(';'), 'hex').slice(0, 16)),
+    triggers: forBoth((dialect) => hash('sha256', triggersOf(collection, dialect).join(';'), 'hex').slice(0, 16)),
   }
 }
 
+/** By name, so that the order of a declaration means nothing. */
 function ownFieldsOf(collection: Described): DescribedField[] {
-  return storedFieldsOf(collection).filter(({ name }) => !isOwnField(name))
+  const fields = storedFieldsOf(collection).filter(({ name }) => !isOwnField(name))
+  return fields.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function snapshotOfField(field: DescribedField, collection: Described): SnapshotField {
   const { definition, target } = field
-  const value = definition.computed?.type ?? definition
-  const { min, max, scale, optional, onDelete } = value.options
-  const isText = ['text', 'email', 'url'].includes(value.kind)
+  const { optional, onDelete } = definition.options
   return {
-    kind: value.kind,
-    ...(value.item && { item: value.item.kind }),
-    ...(scale !== undefined && { scale }),
-    ...(valuesOf(definition).values && { values: valuesOf(definition).values as readonly string[] }),
-    ...(min !== undefined && { min }),
-    ...(isText ? { max: maxTextOf(value) } : max !== undefined && { max }),
-    ...((optional || definition.kind === 'computed') && { optional: true }),
+    ...snapshotOfValue(definition.computed?.type ?? definition),
+    ...(target && { target: target.name }),
+    ...(definition.computed && { isComputed: true }),
+    ...((optional || definition.computed) && { optional: true }),
     ...(hasKey(field, collection) && { hasKey: true }),
     ...(field.kind === 'belongsTo' && !target?.rules && onDelete !== undefined && { onDelete }),
+  }
+}
+
+function snapshotOfValue(definition: FieldDefinition): SnapshotField {
+  const { kind, item, values, options } = definition
+  const { min, max, scale } = options
+  const most = ['text', 'email', 'url'].includes(kind)
+    ? maxTextOf(definition)
+    : kind === 'list'
+      ? (max ?? maxItems)
+      : max
+  return {
+    kind,
+    ...(item && { item: snapshotOfValue(item) }),
+    ...(scale !== undefined && { scale }),
+    ...(values && { values }),
+    ...(min !== undefined && { min }),
+    ...(most !== undefined && { max: most }),
   }
 }
 
@@ -135,8 +160,9 @@ export function diffCollections(before: Snapshot['collections'], collections: re
 function diffCollection(old: SnapshotCollection, collection: Described): SchemaChange[] {
   const current = snapshotOf(collection)
   if (JSON.stringify(current) === JSON.stringify(old)) return []
-  const changes = diffFields(old, current, collection)
-  const indexes = diffIndexes(old, current, collection.name)
+  const renames = findRenames(old.fields, ownFieldsOf(collection))
+  const changes = diffFields(old, current, { collection, renames })
+  const indexes = diffIndexes(old, current, { collection, renames })
   const hasTriggersChanged = dialects.some((dialect) => old.triggers[dialect] !== current.triggers[dialect])
   if (changes.length === 0 && indexes.length === 0 && !hasTriggersChanged) return []
   // Without triggers in between: what a migration does to rows is no change that anybody made.
@@ -154,8 +180,21 @@ function diffCollection(old: SnapshotCollection, collection: Described): SchemaC
     ...indexes.filter(({ text }) => text.startsWith('drop')),
     ...changes,
     ...indexes.filter(({ text }) => !text.startsWith('drop')),
+    ...(changes.length > 0
+      ? [
+          around(
+            forBoth(() => [forgetCalculated(collection)]),
+            '',
+          ),
+        ]
+      : []),
     around(create, changes.length + indexes.length > 0 ? '' : 'write the triggers anew'),
   ]
+}
+
+/** What is calculated from other fields is so again: see backfill.ts. */
+function forgetCalculated({ name }: Described): string {
+  return `DELETE FROM ${stateTable} WHERE collection = '${name}' AND part = 'values'`
 }
 
 /** Of all that may be there: of the log, and of each list. */
@@ -175,14 +214,25 @@ function dropTriggers(table: string, lists: readonly string[], dialect: Dialect)
   )
 }
 
-function diffIndexes(old: SnapshotCollection, current: SnapshotCollection, collection: string): SchemaChange[] {
+interface DiffPlace {
+  collection: Described
+  /** Former names by new ones, in the order in which columns can be renamed. */
+  renames: ReadonlyMap<string, string>
+}
+
+function diffIndexes(
+  old: SnapshotCollection,
+  current: SnapshotCollection,
+  { collection: { name: collection }, renames }: DiffPlace,
+): SchemaChange[] {
   const names = new Set(
     dialects.flatMap((dialect) => [...Object.keys(old.indexes[dialect]), ...Object.keys(current.indexes[dialect])]),
   )
+  const formerly = (sql: string) =>
+    [...renames].reduce((text, [name, was]) => text.replaceAll(quote(name), quote(was)), sql)
   return [...names].flatMap((name): SchemaChange[] => {
     const [was, is] = [old.indexes, current.indexes].map((each) => dialects.map((dialect) => each[dialect][name]))
     if (JSON.stringify(was) === JSON.stringify(is)) return []
-    const definitionOf = (dialect: Dialect) => current.indexes[dialect][name]
     const dropped = {
       collection,
       text: `drop the index ${name}`,
@@ -193,10 +243,13 @@ function diffIndexes(old: SnapshotCollection, current: SnapshotCollection, colle
     if (definition === undefined) return [dropped]
     const isUnique = definition.startsWith('UNIQUE ')
     const create = (dialect: Dialect) => {
-      const text = definitionOf(dialect) ?? ''
+      const text = current.indexes[dialect][name] ?? ''
       return [createIndex({ name, definition: text.replace(/^UNIQUE /, ''), isUnique })]
     }
     const [columns = '', where = ''] = definition.slice(definition.indexOf('(') + 1).split(') WHERE ')
+    const areThere = columns.split(', ').map((column) => `${column} IS NOT NULL`)
+    const twice = `SELECT 1 AS one FROM ${quote(current.table)} WHERE ${[where, ...areThere].join(' AND ')}
+      GROUP BY ${columns} HAVING count(*) > 1`
     const created: SchemaChange = {
       collection,
       text: `create the ${isUnique ? 'unique ' : ''}index ${name}`,
@@ -204,10 +257,7 @@ function diffIndexes(old: SnapshotCollection, current: SnapshotCollection, colle
       isAdditive: !isUnique,
       ...(isUnique && {
         violations: {
-          sql: `SELECT count(*) AS found FROM (SELECT 1 AS one FROM ${quote(current.table)} WHERE ${where} AND ${columns
-            .split(', ')
-            .map((column) => `${column} IS NOT NULL`)
-            .join(' AND ')} GROUP BY ${columns} HAVING count(*) > 1) AS twice`,
+          sql: forBoth(() => `SELECT count(*) AS found FROM (${formerly(twice)}) AS twice`),
           reason: 'values that are there more than once',
         },
       }),
@@ -216,214 +266,351 @@ function diffIndexes(old: SnapshotCollection, current: SnapshotCollection, colle
   })
 }
 
-function diffFields(old: SnapshotCollection, current: SnapshotCollection, collection: Described): SchemaChange[] {
-  const table = quote(collection.table)
-  const change = (
-    text: string,
-    statements: Record<Dialect, string[]>,
-    more: Partial<SchemaChange> = {},
-  ): SchemaChange => ({
+/** `was` may name a field that gets a former one itself, but none that stays. */
+function findRenames(old: SnapshotCollection['fields'], fields: readonly DescribedField[]): Map<string, string> {
+  const byName = new Map(fields.map((field) => [field.name, field]))
+  const formerOf = (name: string) => {
+    const was = byName.get(name)?.definition.options.was
+    return was !== undefined && was !== name && old[was] ? was : undefined
+  }
+  const isLeft = (name: string, way: readonly string[] = []): boolean => {
+    const was = formerOf(name)
+    if (!byName.has(name)) return true
+    return was !== undefined && !way.includes(name) && isLeft(was, [...way, name])
+  }
+  const renames = new Map<string, string>()
+  const taken = new Set<string>()
+  for (let before = -1; before < renames.size; ) {
+    before = renames.size
+    for (const { name } of fields) {
+      const was = formerOf(name)
+      const isFree = !old[name] || taken.has(name)
+      if (was === undefined || renames.has(name) || !isFree || taken.has(was) || !isLeft(was)) continue
+      renames.set(name, was)
+      taken.add(was)
+    }
+  }
+  return renames
+}
+
+type MakeChange = (text: string, statements: Record<Dialect, string[]>, more?: Partial<SchemaChange>) => SchemaChange
+
+function diffFields(old: SnapshotCollection, current: SnapshotCollection, place: DiffPlace): SchemaChange[] {
+  const { collection, renames } = place
+  const change: MakeChange = (text, statements, more = {}) => ({
     collection: collection.name,
     text,
     statements,
     isAdditive: false,
     ...more,
   })
-  const none = forBoth(() => [])
-  const fields = ownFieldsOf(collection)
-  const renamed = new Map(
-    fields.flatMap(({ name, definition: { options } }): [string, string][] =>
-      options.was !== undefined && old.fields[options.was] && !old.fields[name] ? [[options.was, name]] : [],
-    ),
+  const taken = new Set(renames.values())
+  const dropped = Object.entries(old.fields).flatMap(([name, field]) =>
+    current.fields[name] || taken.has(name) ? [] : [dropField(name, field, collection, change)],
   )
+  const renamed = [...renames].map(([name, from]) =>
+    renameField({ name, from, field: old.fields[from] as SnapshotField }, collection, change),
+  )
+  const others = ownFieldsOf(collection).flatMap((field): SchemaChange[] => {
+    const from = renames.get(field.name) ?? field.name
+    const was = taken.has(from) && !renames.has(field.name) ? undefined : old.fields[from]
+    if (!was) return [addField(field, collection, change, old.fields)]
+    return changeField(field, { was, from, is: current.fields[field.name] as SnapshotField }, collection, change)
+  })
+  return [...dropped, ...renamed, ...others]
+}
 
-  const dropped = Object.entries(old.fields).flatMap(([name, field]): SchemaChange[] => {
-    if (current.fields[name] || renamed.has(name)) return []
-    if (!collection.gone.includes(name)) {
-      const refusal = `the field "${name}" is no longer declared: name it in \`gone: ['${name}']\` to delete its values, or in \`was: '${name}'\` of the field that replaces it`
-      return [change(`drop the field ${name}`, none, { refusal })]
-    }
-    const list = field.kind === 'list' ? [`DROP TABLE ${collection.table}__${name}`] : []
-    const key = field.hasKey ? [`ALTER TABLE ${table} DROP COLUMN ${quote(keyColumnOf({ name }))}`] : []
-    return [
-      change(
-        `drop the field ${name}`,
-        forBoth(() => [...list, `ALTER TABLE ${table} DROP COLUMN ${quote(name)}`, ...key]),
+const nothing = forBoth((): string[] => [])
+
+function dropField(name: string, field: SnapshotField, { table, gone }: Described, change: MakeChange): SchemaChange {
+  const text = `drop the field ${name}`
+  if (!gone.includes(name)) {
+    const refusal = `the field "${name}" is no longer declared: name it in \`gone: ['${name}']\` to delete its values, or in \`was: '${name}'\` of the field that replaces it`
+    return change(text, nothing, { refusal })
+  }
+  const columns = [name, ...(field.hasKey ? [keyColumnOf({ name })] : [])]
+  return change(
+    text,
+    forBoth(() => [
+      ...(field.kind === 'list' ? [`DROP TABLE ${table}__${name}`] : []),
+      ...columns.map((column) => `ALTER TABLE ${quote(table)} DROP COLUMN ${quote(column)}`),
+    ]),
+  )
+}
+
+function renameField(
+  { name, from, field }: { name: string; from: string; field: SnapshotField },
+  { table }: Described,
+  change: MakeChange,
+): SchemaChange {
+  const columns = [[from, name], ...(field.hasKey ? [[from, name].map((each) => keyColumnOf({ name: each }))] : [])]
+  const [before, now] = [`${table}__${from}`, `${table}__${name}`]
+  // The index of a list has the name that it would have in a new table.
+  const list = [
+    `ALTER TABLE ${before} RENAME TO ${now}`,
+    `DROP INDEX ${before}_rows`,
+    `CREATE INDEX ${now}_rows ON ${now} (row_id)`,
+  ]
+  return change(
+    `rename the field ${from} to ${name}`,
+    forBoth(() => [
+      ...columns.map(
+        ([was = '', is = '']) => `ALTER TABLE ${quote(table)} RENAME COLUMN ${quote(was)} TO ${quote(is)}`,
       ),
-    ]
-  })
-
-  const others = fields.flatMap((field): SchemaChange[] => {
-    const { name, definition } = field
-    const is = current.fields[name] as SnapshotField
-    const [was, from] = old.fields[name]
-      ? [old.fields[name], name]
-      : [old.fields[definition.options.was ?? ''], definition.options.was ?? '']
-    if (!was) return [addField(field, collection, change)]
-    const rename =
-      from === name
-        ? []
-        : [
-            change(
-              `rename the field ${from} to ${name}`,
-              forBoth(() => [
-                `ALTER TABLE ${table} RENAME COLUMN ${quote(from)} TO ${quote(name)}`,
-                ...(was.hasKey
-                  ? [
-                      `ALTER TABLE ${table} RENAME COLUMN ${quote(keyColumnOf({ name: from }))} TO ${quote(keyColumnOf({ name }))}`,
-                    ]
-                  : []),
-                ...(was.kind === 'list'
-                  ? [
-                      `ALTER TABLE ${collection.table}__${from} RENAME TO ${collection.table}__${name}`,
-                      ...renameListIndex(collection, from, name),
-                    ]
-                  : []),
-              ]),
-            ),
-          ]
-    return [...rename, ...changeField(field, { was, is }, collection, change)]
-  })
-  return [...dropped, ...others]
+      ...(field.kind === 'list' ? list : []),
+    ]),
+  )
 }
 
-/** Index names are those of a table that was made new. */
-function renameListIndex({ table }: Described, from: string, to: string): string[] {
-  return [`DROP INDEX ${table}__${from}_rows`, `CREATE INDEX ${table}__${to}_rows ON ${table}__${to} (row_id)`]
-}
-
-type MakeChange = (text: string, statements: Record<Dialect, string[]>, more?: Partial<SchemaChange>) => SchemaChange
-
-function addField(field: DescribedField, collection: Described, change: MakeChange): SchemaChange {
+function addField(
+  field: DescribedField,
+  collection: Described,
+  change: MakeChange,
+  old: SnapshotCollection['fields'],
+): SchemaChange {
   const { name, kind, definition } = field
   const { options } = definition
+  const text = `add the field ${name}`
+  const { was } = options
+  if (was !== undefined && old[was] && !old[name]) {
+    return change(text, nothing, { refusal: `the field "${name}" names "${was}" in \`was\`, which is still declared` })
+  }
   const table = quote(collection.table)
   const filling = 'backfill' in options ? options.backfill : isMarker(options.default) ? undefined : options.default
   const value = filling === undefined ? undefined : literal(toStoredValue(definition, filling))
   const add = (dialect: Dialect) => [
     ...columnsOf(collection, field, dialect).map((column) => `ALTER TABLE ${table} ADD COLUMN ${column}`),
-    ...(value === undefined || kind === 'list' ? [] : [`UPDATE ${table} SET ${quote(name)} = ${value}`]),
+    ...(value === undefined ? [] : [`UPDATE ${table} SET ${quote(name)} = ${value}`]),
     ...(kind === 'list' ? createListTable(collection, field, dialect) : []),
+    ...(kind === 'list' && value !== undefined ? [fillList(collection, field, dialect)] : []),
   ]
+  const isUnique = options.unique || options.uniqueWithin !== undefined
   const needsValue = !options.optional && kind !== 'list' && kind !== 'computed' && value === undefined
-  const violations = {
-    sql: `SELECT count(*) AS found FROM ${table}`,
-    reason: `rows without a value for the new field "${name}": make it optional, or give it a \`default\` or a \`backfill\``,
-  }
-  return change(`add the field ${name}`, forBoth(add), { isAdditive: true, ...(needsValue && { violations }) })
+  const rows = `SELECT count(*) AS found FROM ${table}`
+  const violations = needsValue
+    ? {
+        sql: forBoth(() => rows),
+        reason: `rows without a value for the new field "${name}": make it optional, or give it a \`default\` or a \`backfill\``,
+      }
+    : isUnique && value !== undefined && value !== 'NULL'
+      ? {
+          sql: forBoth(() => `${rows} WHERE deleted_at IS NULL HAVING count(*) > 1`),
+          reason: `rows that would have the same value of "${name}", which is unique`,
+        }
+      : undefined
+  const guard = needsValue ? requireNone(rows, `rows without ${name}`) : []
+  return change(
+    text,
+    forBoth((dialect) => [...guard, ...add(dialect)]),
+    { isAdditive: true, ...(violations && { violations }) },
+  )
+}
+
+/** The table by which a list is searched, from the lists themselves. */
+function fillList(collection: Described, field: DescribedField, dialect: Dialect): string {
+  const { table } = collection
+  const column = `${quote(table)}.${quote(field.name)}`
+  const [items, value] =
+    dialect === 'sqlite'
+      ? [`json_each(${column})`, 'value']
+      : [`json_array_elements_text(CAST(${column} AS JSON)) AS item`, `CAST(item AS ${itemTypeOf(field, dialect)})`]
+  return `INSERT INTO ${listTableOf(collection, field)} (row_id, value)
+    SELECT DISTINCT ${quote(table)}.id, ${value} FROM ${quote(table)}, ${items}`
+}
+
+interface FieldStep {
+  was: SnapshotField
+  is: SnapshotField
+  /** Its former name. */
+  from: string
 }
 
 function changeField(
   field: DescribedField,
-  { was, is }: { was: SnapshotField; is: SnapshotField },
+  { was, is, from }: FieldStep,
   collection: Described,
   change: MakeChange,
 ): SchemaChange[] {
   const { name, definition } = field
+  const refusal = refusalOf(name, was, is)
+  if (refusal !== undefined) return [change(`change ${name}`, nothing, { refusal })]
   const { options } = definition
   const table = quote(collection.table)
   const column = quote(name)
-  if (was.kind !== is.kind || was.item !== is.item) {
-    const refusal = `the field "${name}" cannot become ${is.kind}, because it is ${was.kind}: declare another field, and drop this one`
-    return [
-      change(
-        `change the kind of ${name}`,
-        forBoth(() => []),
-        { refusal },
-      ),
-    ]
-  }
   const changes: SchemaChange[] = []
+  const by = 10 ** ((is.scale ?? 0) - (was.scale ?? 0))
+  if (by > 1) {
+    changes.push(
+      change(
+        `give ${name} more decimals`,
+        forBoth(() => [`UPDATE ${table} SET ${column} = ${column} * ${by}`]),
+      ),
+    )
+  }
   const backfill = 'backfill' in options ? literal(toStoredValue(definition, options.backfill)) : undefined
-  /** What does not fit is filled, or must not be there. */
-  const require = (text: string, misfit: string, reason: string) => {
-    if (backfill !== undefined)
-      changes.push(
-        change(
-          text,
-          forBoth(() => [`UPDATE ${table} SET ${column} = ${backfill} WHERE ${misfit}`]),
-        ),
-      )
-    else {
+  for (const { text, where, reason } of misfitsOf(name, was, is)) {
+    const conditionOf = (of: string, { scale = 0 }: SnapshotField) =>
+      forBoth((dialect) => where({ table: collection.table, name: of, scale, dialect }))
+    const count = (condition: string) => `SELECT count(*) AS found FROM ${table} WHERE ${condition}`
+    const [before, now] = [conditionOf(from, was), conditionOf(name, is)]
+    if (backfill === undefined) {
       const violations = {
-        sql: `SELECT count(*) AS found FROM ${table} WHERE ${misfit}`,
+        sql: forBoth((dialect) => count(before[dialect])),
         reason: `${reason}: change them, or give the field a \`backfill\``,
       }
       changes.push(
         change(
           text,
-          forBoth(() => []),
+          forBoth((dialect) => requireNone(count(now[dialect]), reason)),
           { violations },
         ),
       )
+      continue
     }
+    const fill = (dialect: Dialect) => [
+      `UPDATE ${table} SET ${column} = ${backfill} WHERE ${now[dialect]}`,
+      ...(is.kind === 'list'
+        ? [`DELETE FROM ${listTableOf(collection, field)}`, fillList(collection, field, dialect)]
+        : []),
+    ]
+    changes.push(change(text, forBoth(fill)))
   }
-  if (was.optional && !is.optional)
-    require(`require ${name}`, `${column} IS NULL`, `rows without a value for "${name}"`)
-  if (is.kind === 'choice') {
-    const removed = (was.values ?? []).filter((value) => !is.values?.includes(value))
-    if (removed.length > 0) {
-      require(`remove ${removed.join(', ')} from ${name}`, `${column} IN (${removed.map(literal).join(', ')})`, `rows whose "${name}" is ${removed.join(' or ')}`)
-    }
-  }
-  if (['text', 'email', 'url'].includes(is.kind)) {
-    if ((is.max as number) < (was.max as number))
-      require(`shorten ${name}`, `length(${column}) > ${is.max}`, `texts of "${name}" that are longer`)
-    if ((is.min ?? 0) > (was.min ?? 0))
-      require(`lengthen ${name}`, `length(${column}) < ${is.min}`, `texts of "${name}" that are shorter`)
-  }
-  if (is.kind === 'integer' || is.kind === 'decimal') {
-    const unit = 10 ** (is.scale ?? 0)
-    if ((is.scale ?? 0) < (was.scale ?? 0)) {
-      return [
-        change(
-          `change the scale of ${name}`,
-          forBoth(() => []),
-          { refusal: `the field "${name}" cannot have fewer decimals: they would be lost` },
-        ),
-      ]
-    }
-    if ((is.scale ?? 0) > (was.scale ?? 0)) {
-      const by = 10 ** ((is.scale ?? 0) - (was.scale ?? 0))
-      changes.push(
-        change(
-          `give ${name} more decimals`,
-          forBoth(() => [`UPDATE ${table} SET ${column} = ${column} * ${by}`]),
-        ),
-      )
-    }
-    if (is.max !== undefined && is.max < (was.max ?? Number.POSITIVE_INFINITY))
-      require(`limit ${name}`, `${column} > ${Math.round(is.max * unit)}`, `values of "${name}" that are greater`)
-    if (is.min !== undefined && is.min > (was.min ?? Number.NEGATIVE_INFINITY))
-      require(`limit ${name}`, `${column} < ${Math.round(is.min * unit)}`, `values of "${name}" that are less`)
-  }
+  return [...changes, ...changeKey(field, { was, is }, collection, change)]
+}
+
+function changeKey(
+  field: DescribedField,
+  { was, is }: Pick<FieldStep, 'was' | 'is'>,
+  collection: Described,
+  change: MakeChange,
+): SchemaChange[] {
+  const table = quote(collection.table)
   if (is.hasKey && !was.hasKey) {
     const add = (dialect: Dialect) =>
       columnsOf(collection, field, dialect)
         .slice(1)
         .map((key) => `ALTER TABLE ${table} ADD COLUMN ${key}`)
-    changes.push(change(`make ${name} sortable and searchable`, forBoth(add), { isAdditive: true }))
+    return [change(`make ${field.name} sortable and searchable`, forBoth(add), { isAdditive: true })]
   }
-  if (!is.hasKey && was.hasKey) {
-    changes.push(
-      change(
-        `stop sorting and searching by ${name}`,
-        forBoth(() => [`ALTER TABLE ${table} DROP COLUMN ${quote(keyColumnOf(field))}`]),
-        { isAdditive: true },
-      ),
-    )
+  if (is.hasKey || !was.hasKey) return []
+  const drop = [`ALTER TABLE ${table} DROP COLUMN ${quote(keyColumnOf(field))}`]
+  return [
+    change(
+      `stop sorting and searching by ${field.name}`,
+      forBoth(() => drop),
+      { isAdditive: true },
+    ),
+  ]
+}
+
+/** Why a field cannot become another one; undefined if it can. */
+function refusalOf(name: string, was: SnapshotField, is: SnapshotField): string | undefined {
+  const instead = 'declare another field, and drop this one'
+  const kindOf = ({ kind, item, target }: SnapshotField) => [kind, item?.kind, target].filter(Boolean).join(' of ')
+  if (kindOf(was) !== kindOf(is)) {
+    return `the field "${name}" cannot become ${kindOf(is)}, because it is ${kindOf(was)}: ${instead}`
+  }
+  if (is.isComputed && !was.isComputed)
+    return `the field "${name}" cannot be computed, because it has values: ${instead}`
+  if ((is.scale ?? 0) < (was.scale ?? 0) || (is.item?.scale ?? 0) !== (was.item?.scale ?? 0)) {
+    return `the decimals of "${name}" cannot be ${is.item ? 'others' : 'fewer'}: values would be lost`
   }
   if (was.onDelete !== is.onDelete) {
-    const refusal = `\`onDelete\` of "${name}" cannot be changed, because users are referred to by the table: declare another field, and drop this one`
-    changes.push(
-      change(
-        `change what happens to ${name}`,
-        forBoth(() => []),
-        { refusal },
-      ),
-    )
+    return `\`onDelete\` of "${name}" cannot be changed, because users are referred to by the table: ${instead}`
   }
-  return changes
+  return undefined
+}
+
+interface MisfitPlace {
+  table: string
+  name: string
+  scale: number
+  dialect: Dialect
+}
+
+/** Values that no longer fit. */
+interface Misfit {
+  text: string
+  reason: string
+  where(place: MisfitPlace): string
+}
+
+function misfitsOf(name: string, was: SnapshotField, is: SnapshotField): Misfit[] {
+  const misfits: Misfit[] = valueMisfitsOf(name, was, is).map(({ where, ...misfit }) => ({
+    ...misfit,
+    where: (place) => where(quote(place.name), place.scale),
+  }))
+  if (was.optional && !is.optional) {
+    const where = (place: MisfitPlace) => `${quote(place.name)} IS NULL`
+    misfits.push({ text: `require ${name}`, reason: `rows without a value for "${name}"`, where })
+  }
+  if (is.kind !== 'list') return misfits
+  const ofItems = valueMisfitsOf(name, was.item as SnapshotField, is.item as SnapshotField).map(
+    ({ where, ...misfit }): Misfit => ({
+      ...misfit,
+      where: (place) =>
+        `EXISTS (SELECT 1 FROM ${place.table}__${place.name} AS item WHERE item.row_id = ${quote(place.table)}.id AND ${where('item.value', is.item?.scale ?? 0)})`,
+    }),
+  )
+  const most = is.max as number
+  const isShorter = most < (was.max as number)
+  const length = ({ name, dialect }: MisfitPlace) =>
+    `json_array_length(${dialect === 'sqlite' ? quote(name) : `CAST(${quote(name)} AS JSON)`}) > ${most}`
+  const tooLong = { text: `shorten ${name}`, reason: `lists of "${name}" with more than ${most} items`, where: length }
+  return [...misfits, ...ofItems, ...(isShorter ? [tooLong] : [])]
+}
+
+type ValueMisfit = Omit<Misfit, 'where'> & { where(value: string, scale: number): string }
+
+function valueMisfitsOf(name: string, was: SnapshotField, is: SnapshotField): ValueMisfit[] {
+  const removed = (was.values ?? []).filter((value) => !is.values?.includes(value))
+  const isText = ['text', 'email', 'url'].includes(is.kind)
+  const isNumber = ['integer', 'decimal'].includes(is.kind)
+  const { max = Number.POSITIVE_INFINITY, min = Number.NEGATIVE_INFINITY } = isText || isNumber ? is : {}
+  const isLess = max < (was.max ?? Number.POSITIVE_INFINITY)
+  const isMore = min > (was.min ?? Number.NEGATIVE_INFINITY) && !(isText && min <= 0)
+  const stored = (limit: number, scale: number) => Math.round(limit * 10 ** scale)
+  const sizeOf = (value: string) => (isText ? `length(${value})` : value)
+  const what = isText ? ['texts', 'longer', 'shorter'] : ['values', 'greater', 'less']
+  return [
+    ...(removed.length > 0
+      ? [
+          {
+            text: `remove ${removed.join(', ')} from ${name}`,
+            reason: `rows whose "${name}" is ${removed.join(' or ')}`,
+            where: (value: string) => `${value} IN (${removed.map(literal).join(', ')})`,
+          },
+        ]
+      : []),
+    ...(isLess
+      ? [
+          {
+            text: `limit ${name} to ${max}`,
+            reason: `${what[0]} of "${name}" that are ${what[1]} than ${max}`,
+            where: (value: string, scale: number) => `${sizeOf(value)} > ${stored(max, scale)}`,
+          },
+        ]
+      : []),
+    ...(isMore
+      ? [
+          {
+            text: `require ${min} of ${name}`,
+            reason: `${what[0]} of "${name}" that are ${what[2]} than ${min}`,
+            where: (value: string, scale: number) => `${sizeOf(value)} < ${stored(min, scale)}`,
+          },
+        ]
+      : []),
+  ]
+}
+
+/** Fails where a database has other values than the one that was looked at when the migration was written. */
+function requireNone(count: string, reason: string): string[] {
+  const name = `there are ${reason.replaceAll('"', '')}`.slice(0, 63)
+  return [
+    `CREATE TEMPORARY TABLE misfits (found BIGINT CONSTRAINT ${quote(name)} CHECK (found = 0))`,
+    `INSERT INTO misfits ${count}`,
+    'DROP TABLE misfits',
+  ]
 }
 
 function literal(value: Value): string {

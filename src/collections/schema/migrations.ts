@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Described } from '../declare/describe.ts'
-import { diffCollections, type SchemaChange, type Snapshot, snapshotOf } from './diff.ts'
+import { diffCollections, type SchemaChange, type Snapshot, snapshotOf, type Violations } from './diff.ts'
 
 const snapshotFile = 'collections.json'
 const dialects = ['sqlite', 'postgres'] as const
@@ -22,7 +22,7 @@ export interface FolderDiff {
 }
 
 /** Counts rows; undefined if the table is not there. */
-export type CountRows = (sql: string) => Promise<number | undefined>
+export type CountRows = (sql: Violations['sql']) => Promise<number | undefined>
 
 export function readSnapshot({ path, collections }: CollectionFolder): Snapshot {
   const file = join(path, snapshotFile)

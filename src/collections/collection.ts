@@ -7,12 +7,15 @@ import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { defineFeature, type Feature, isFeature } from '../platform/feature.ts'
 import { namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
+import { cursorMetaOf } from '../platform/listing/list-responses.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
-import { type Actor, system } from './actor.ts'
+import { type Actor, actorOf, system } from './actor.ts'
 import { collectionTopic } from './changes/topic.ts'
 import { createChangeView } from './changes/view.ts'
 import { logReset, resetChangedView } from './changes/view-changes.ts'
 import type {
+  ActingOptions,
+  ApiQuery,
   Collection,
   CollectionKeys,
   CollectionOptions,
@@ -26,6 +29,7 @@ import { startBackfill } from './schema/backfill.ts'
 import type { CollectionFolder } from './schema/migrations.ts'
 import { createCollectionService, type Hooks, registryOf } from './service.ts'
 import { createIncludes } from './store/includes.ts'
+import type { GivenFilter } from './store/lists.ts'
 import { createCommands } from './transfer/commands.ts'
 
 interface Declared {
@@ -37,11 +41,6 @@ const declared = new WeakMap<object, Declared>()
 const described = new WeakMap<CollectionDeclaration, Described>()
 
 const purgedAtOnce = 500
-
-/** What other features get of a collection. Without `as`, the service itself acts, which may do everything. */
-export interface CollectionApi {
-  readonly collection: Described
-}
 
 export function collection<
   const Name extends string,
@@ -137,7 +136,7 @@ function openCollection(
   registry.set(collection, service)
   const includes = createIncludes({ db, registry })
   const perAddress = limitPerAddress(`change-readers-${collection.name}`, config.graphql.maxSocketsPerAddress)
-  const as = (given: { as?: Actor } = {}): Actor => given.as ?? system
+  const as = ({ as }: ActingOptions = {}): Actor => (as === undefined ? system : actorOf(as))
   return {
     collection,
     db,
@@ -150,16 +149,37 @@ function openCollection(
       perAddress,
       registry,
     },
-    get: async (id: number, options?: { as?: Actor }) => (await service.get(id, as(options))).row,
-    list: async (given: Parameters<typeof service.list>[0], options?: { as?: Actor }) =>
-      service.list(given, as(options)),
-    create: async (values: object, options?: { as?: Actor; key?: string }) =>
-      (await service.create(values, as(options), options?.key)).row,
-    update: async (id: number, changes: object, options?: { as?: Actor }) =>
+    get: async (id: number, options?: ActingOptions) => (await service.get(id, as(options))).row,
+    async list({ filter = {}, perPage, ...query }: ApiQuery = {}, options?: ActingOptions) {
+      const per_page = perPage === undefined ? undefined : String(perPage)
+      const page = await service.list({ ...query, per_page, filters: toFilters(filter) }, as(options))
+      const { total, next, prev } = cursorMetaOf(page, page)
+      return { rows: page.rows.map(({ row }) => row), total, next, prev }
+    },
+    create: async (values: object, options?: ActingOptions & { idempotencyKey?: string }) =>
+      (await service.create(values, as(options), options?.idempotencyKey)).row,
+    update: async (id: number, changes: object, options?: ActingOptions) =>
       (await service.update(id, changes, as(options))).row,
-    delete: (id: number, options?: { as?: Actor }) => service.delete(id, as(options)),
-    restore: async (id: number, options?: { as?: Actor }) => (await service.restore(id, as(options))).row,
+    delete: (id: number, options?: ActingOptions) => service.delete(id, as(options)),
+    restore: async (id: number, options?: ActingOptions) => (await service.restore(id, as(options))).row,
   }
+}
+
+/** A value, one of several, null, or bounds. */
+function toFilters(filter: NonNullable<ApiQuery['filter']>): GivenFilter[] {
+  const textOf = (value: unknown) => (value === null ? null : String(value))
+  return Object.entries(filter).flatMap(([field, given]): GivenFilter[] => {
+    if (given === undefined) return []
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+      return [{ label: `filter.${field}`, field, values: [given].flat().map(textOf) }]
+    }
+    return Object.entries(given).map(([operator, value]) => ({
+      label: `filter.${field}.${operator}`,
+      field,
+      operator,
+      values: [textOf(value)],
+    }))
+  })
 }
 
 /** The folder of the file that declares a collection. */

@@ -2,6 +2,7 @@
 export { collection } from '../collections/collection.ts'
 export type {
   Collection,
+  CollectionApi,
   CollectionOptions,
   FieldsOf,
   IncludeNames,

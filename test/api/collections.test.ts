@@ -1,8 +1,17 @@
 /** The REST API that a declaration of collections gives. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../support/databases.ts'
+import { collection } from '../../src/collections/collection.ts'
+import { boolean, integer, text } from '../../src/collections/declare/fields.ts'
+import { everybody, signedIn } from '../../src/collections/declare/rules.ts'
+import { principalOf } from '../../src/platform/access/route-guards.ts'
+import { defineFeature } from '../../src/platform/feature.ts'
+import { query } from '../../src/platform/graphql/schema/elements.ts'
+import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { ask } from '../support/graphql.ts'
 import { startHelpdesk } from '../support/helpdesk.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('a collection', (engine) => {
   test('is created, read, changed, deleted and restored', async (t) => {
@@ -78,5 +87,72 @@ onEachEngine('a collection', (engine) => {
     )
     assert.deepEqual(versions.body.data[4].changes, { body: [null, 'It burns'], priority: [3, 5] })
     assert.deepEqual(versions.body.data[4].actor, { id: ada.id, name: 'Ada' })
+  })
+
+  test('is a typed service for features that need it, and has routes, elements and commands of its own', async (t) => {
+    const memos = collection({
+      name: 'memos',
+      migrations: temporaryFolder(t),
+      fields: { title: text(), done: boolean({ default: false }), stars: integer({ default: 0 }) },
+      rules: { read: everybody, create: signedIn, update: signedIn },
+      filter: ['done', 'stars'],
+      sort: ['stars'],
+      routes: (service) => (app) =>
+        void app.post('/api/memos/:id/star', { config: { access: 'authenticated' } }, async (request) => {
+          const id = Number((request.params as { id: string }).id)
+          const { stars } = await service.get(id)
+          return { data: await service.update(id, { stars: stars + 1 }, { as: principalOf(request) }) }
+        }),
+      elements: (service) => [
+        query({
+          name: 'openMemos',
+          type: 'Int',
+          access: 'public',
+          resolve: async () => (await service.list({ filter: { done: false } })).total,
+        }),
+      ],
+    })
+    const digest = defineFeature({
+      name: 'digest',
+      needs: { memos },
+      create: (_infrastructure, { memos: service }) => ({
+        async finish(): Promise<string[]> {
+          const { rows } = await service.list({
+            filter: { done: [false], stars: { gte: 1 } },
+            sort: '-stars',
+            perPage: 5,
+          })
+          for (const { id } of rows) await service.update(id, { done: true })
+          return rows.map(({ title }) => title)
+        },
+      }),
+    })
+    const api = await startApiWithRoles(t, { engine, extensions: [memos, digest] })
+    const { access } = await api.signInAs('user')
+    for (const title of ['One', 'Two']) assert.equal((await api.post('/api/memos', { title }, access)).status, 201)
+    assert.equal((await api.post('/api/memos/2/star', {}, access)).body.data.stars, 1)
+    assert.equal((await api.post('/api/memos/2/star')).status, 401)
+    assert.deepEqual(await api.serviceOf(digest).finish(), ['Two'])
+    assert.equal((await ask(api, '{ openMemos }')).data.openMemos, 1)
+    assert.equal((await api.get('/api/memos/2')).body.data.attributes.done, true)
+    assert.equal((await api.get('/api/memos?filter[done]=true')).body.meta.total, 1)
+  })
+
+  test('deletes for good what can no longer be restored', async (t) => {
+    const memos = collection({
+      name: 'memos',
+      migrations: temporaryFolder(t),
+      keepDeleted: '2h',
+      fields: { title: text() },
+      rules: { read: everybody, create: signedIn, delete: signedIn },
+    })
+    const api = await startApiWithRoles(t, { engine, extensions: [memos] })
+    const { access } = await api.signInAs('user')
+    for (const title of ['One', 'Two']) await api.post('/api/memos', { title }, access)
+    await api.delete('/api/memos/1', access)
+    const count = async () => (await api.db.get<{ n: number }>('SELECT count(*) AS n FROM memos'))?.n
+    await eventually(async () => assert.ok(await api.db.get("SELECT 1 AS one FROM jobs WHERE name = 'purge-memos'")))
+    api.clock.advance(3 * 3600)
+    await eventually(async () => assert.equal(await count(), 1))
   })
 })

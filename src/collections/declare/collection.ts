@@ -1,9 +1,10 @@
 /** The types of declarations: names of fields, rows, and new rows, inferred without generated code. */
+import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Statement } from '../../platform/database/database.ts'
 import type { AnyDefinition, Feature } from '../../platform/feature.ts'
 import type { RulePrincipal } from '../rules/values.ts'
 import type { Field, FieldDefinition, Many, Relation } from './fields.ts'
-import type { Action, Rule } from './rules.ts'
+import type { Action, Rule, Scalar } from './rules.ts'
 
 export type Fields = Readonly<Record<string, FieldDefinition>>
 
@@ -95,13 +96,53 @@ export type CollectionKeys = Partial<
 
 declare const declared: unique symbol
 
+/** Without `as`, the service itself acts, which may do everything. */
+export interface ActingOptions {
+  as?: Principal
+}
+
+export interface ApiQuery {
+  /** As in the REST API: a field, with `-` in front for descending. */
+  sort?: string
+  /** A value, one of several, `null`, or bounds such as `{ gte: 3 }`. */
+  filter?: Readonly<
+    Record<string, Scalar | null | readonly (Scalar | null)[] | Readonly<Record<string, Scalar>> | undefined>
+  >
+  q?: string
+  cursor?: string
+  perPage?: number
+  count?: 'exact'
+}
+
+/** What other features get of a collection that they need, and its own routes, pages, commands and jobs. */
+export interface CollectionApi<All extends Fields> {
+  /** Rejects with 404 if there is no such row, or if it may not be read. */
+  get(id: number, options?: ActingOptions): Promise<StoredRow<All>>
+  list(
+    query?: ApiQuery,
+    options?: ActingOptions,
+  ): Promise<{ rows: StoredRow<All>[]; total: number | null; next: string | null; prev: string | null }>
+  create(
+    values: Partial<Omit<StoredRow<All>, 'id' | 'created_at' | 'updated_at'>>,
+    options?: ActingOptions & { idempotencyKey?: string },
+  ): Promise<StoredRow<All>>
+  update(
+    id: number,
+    changes: Partial<Omit<StoredRow<All>, 'id' | 'created_at' | 'updated_at'>>,
+    options?: ActingOptions,
+  ): Promise<StoredRow<All>>
+  delete(id: number, options?: ActingOptions): Promise<void>
+  /** Undoes a deletion. */
+  restore(id: number, options?: ActingOptions): Promise<StoredRow<All>>
+}
+
 /** A feature that has a collection. */
 export interface Collection<
   All extends Fields = Fields,
   Name extends string = string,
   Sort extends string = string,
   Filter extends string = string,
-> extends Feature {
+> extends Feature<CollectionApi<All>> {
   readonly [declared]?: { name: Name; fields: All }
   /** Never set. For clients, which do not know this package. */
   readonly types?: {

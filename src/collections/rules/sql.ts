@@ -172,6 +172,16 @@ export function itemsOf(list: string, field: DescribedField, dialect: Dialect): 
   return `(SELECT CAST(item AS ${itemTypeOf(field, dialect)}) AS value FROM json_array_elements_text(CAST(${list} AS JSON)) AS item) AS items`
 }
 
+/** The value of a rule about a list, for the table of its items. Undefined if it is null. */
+export function writeItem(
+  { field: path, operand }: Extract<Rule, { kind: 'has' }>,
+  collection: Described,
+  options: RuleSqlOptions,
+): string | undefined {
+  const found = resolvePath(path, collection)
+  return found && writeOperand(operand, { field: found.field, collection, writing: { ...options, isNegated: false, depth: 0 } })
+}
+
 /** Undefined if it is null: nothing compares with that. */
 function writeOperand(operand: Operand, { field, collection, writing }: Omit<HasPlace, 'through'>): string | undefined {
   const { params, principal } = writing

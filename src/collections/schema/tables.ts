@@ -149,16 +149,18 @@ export interface Index {
   isUnique: boolean
 }
 
+/** Whether an index finds rows by the values of a field. */
+export function isFoundByIndex({ name, kind }: Pick<DescribedField, 'name' | 'kind'>, { lists }: Described): boolean {
+  return name === 'id' || kind === 'belongsTo' || (kind !== 'list' && lists.filter.includes(name))
+}
+
 /** The indexes of the table itself; list tables bring their own. */
 export function indexesOf(collection: Described, dialect: Dialect): Index[] {
   const { table, lists, fields } = collection
   const on = (columns: string, where = live) => `ON ${quote(table)} (${columns}) WHERE ${where}`
   const stored = storedFieldsOf(collection)
   const sorted = lists.sort.filter((name) => name !== 'id').map((name) => fields.get(name) as DescribedField)
-  const found = stored.filter(({ name, kind }) => {
-    const isUsed = lists.filter.includes(name) || fields.get(name)?.kind === 'belongsTo'
-    return isUsed && kind !== 'list' && name !== 'id'
-  })
+  const found = stored.filter((field) => isFoundByIndex(field, collection) && field.name !== 'id')
   const all: Index[] = [
     { name: indexName(collection, 'live'), definition: on('id'), isUnique: false },
     {

@@ -1,5 +1,23 @@
-import { all, any, belongsTo, can, choice, collection, day, decimal, hasMany, integer, list, me, never, row, signedIn, text, through } from 'latchkey/collections'
 import { users } from 'latchkey'
+import {
+  all,
+  any,
+  belongsTo,
+  can,
+  choice,
+  collection,
+  day,
+  decimal,
+  hasMany,
+  integer,
+  list,
+  me,
+  never,
+  row,
+  signedIn,
+  text,
+  through,
+} from 'latchkey/collections'
 
 export const teams = collection({
   name: 'teams',

@@ -243,8 +243,11 @@ function diffIndexes(
     if (definition === undefined) return [dropped]
     const isUnique = definition.startsWith('UNIQUE ')
     const create = (dialect: Dialect) => {
-      const text = current.indexes[dialect][name] ?? ''
-      return [createIndex({ name, definition: text.replace(/^UNIQUE /, ''), isUnique })]
+      const text = (current.indexes[dialect][name] ?? '').replace(/^UNIQUE /, '')
+      // Before the transaction of the migrations, while others write to the table.
+      return dialect === 'postgres' && !isUnique
+        ? [`-- concurrently\nCREATE INDEX IF NOT EXISTS ${name} ${text}`]
+        : [createIndex({ name, definition: text, isUnique })]
     }
     const [columns = '', where = ''] = definition.slice(definition.indexOf('(') + 1).split(') WHERE ')
     const areThere = columns.split(', ').map((column) => `${column} IS NOT NULL`)

@@ -47,7 +47,7 @@ export interface AppliedMigration {
 
 const namePattern = /^\d{4}-[a-z0-9-]+\.sql$/
 const rewritesPattern = /^-- rewrites: (\w+)$/m
-const concurrentPattern = /^-- concurrently\nCREATE INDEX IF NOT EXISTS ((\w+) ON (\w+) .+);$/gm
+const concurrentPattern = /^-- concurrently\nCREATE INDEX IF NOT EXISTS ((\w+) ON "?(\w+)"? .+);$/gm
 
 /** What the service and its features declare about the database. */
 export interface DeclaredSchema {

@@ -49,6 +49,8 @@ async function beginLocked(client: pg.Client): Promise<void> {
   throw new FatalError('cannot get the lock for migrations: another process is migrating', exitCodes.unavailable)
 }
 
+const undefinedColumn = '42703'
+
 /**
  * On a connection of its own, because CONCURRENTLY refuses to run in a transaction. The transaction of the migrations has
  * not touched a table yet, so nobody waits for it; its lock keeps other processes from building the same index.
@@ -69,6 +71,8 @@ async function buildIndexes(
       if ((await client.query(invalid, [name])).rowCount !== 0) await client.query(`DROP INDEX CONCURRENTLY ${name}`)
       await client.query(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${definition}`)
     } catch (error) {
+      // Another pending migration adds the column, so the index is left to its own.
+      if ((error as { code?: unknown }).code === undefinedColumn) continue
       const message = `cannot build the index ${name}: ${(error as Error).message}`
       throw new FatalError(message, exitCodes.unavailable, { cause: error })
     } finally {

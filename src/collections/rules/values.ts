@@ -84,6 +84,36 @@ export function mayBeAnonymous(rule: Rule | undefined, collection: Described): b
   }
 }
 
+/** Everything that rules ask about the principal alone, as a text: the same for those for whom they have the same SQL. */
+export function createOutcomes(
+  rules: readonly (Rule | undefined)[],
+  collection: Described,
+): (principal: RulePrincipal | undefined) => string {
+  const questions = new Map<string, (principal: RulePrincipal) => boolean>()
+  const visited = new Map<Described, Set<Rule>>()
+  const collect = (rule: Rule | undefined, of: Described): void => {
+    const seen = visited.get(of) ?? new Set()
+    if (!rule || seen.has(rule)) return
+    visited.set(of, seen.add(rule))
+    if (rule.kind === 'can') questions.set(`can ${rule.permission}`, (principal) => principal.can(rule.permission))
+    else if (rule.kind === 'role') questions.set(`role ${rule.name}`, (principal) => principal.hasRole(rule.name))
+    else if (rule.kind === 'not') collect(rule.rule, of)
+    else if (rule.kind === 'all' || rule.kind === 'any') for (const each of rule.rules) collect(each, of)
+    else if (rule.kind === 'through') {
+      const target = of.fields.get(rule.relation)?.target
+      if (target) collect(target.rules?.[rule.action], target)
+    }
+  }
+  for (const rule of rules) collect(rule, collection)
+  const all = [...questions.values()]
+  return (principal) => {
+    if (!principal) return 'system'
+    let outcome = principal.id === undefined ? 'anonymous' : 'user'
+    for (const ask of all) outcome += ask(principal) ? '1' : '0'
+    return outcome
+  }
+}
+
 /** The rules that may depend on the row. */
 export type RowRule = Exclude<Rule, { kind: 'everybody' | 'never' | 'signedIn' | 'can' | 'role' }>
 

@@ -9,6 +9,7 @@ import { type Described, type DescribedField, isOwnField } from '../declare/desc
 import type { Rule } from '../declare/rules.ts'
 import { type Condition, itemsOf, type RuleSqlOptions, writeRule } from '../rules/sql.ts'
 import type { RulePrincipal } from '../rules/values.ts'
+import { createOutcomes } from '../rules/values.ts'
 import { castTo, hasKey, keyColumnOf, keyOf, quote, storedFieldsOf } from '../schema/tables.ts'
 
 /** By field, as they are stored. Fields that are not there stay as they are. */
@@ -51,6 +52,9 @@ export interface Writing {
 
 const alias = 'target'
 
+/** In place of the id and the user, in statements that are written once. No row has them. */
+const [idMark, meMark] = [Number.MIN_SAFE_INTEGER, Number.MIN_SAFE_INTEGER + 1]
+
 /** Undefined if no row could be written, whatever is stored. */
 export type WriteStatement = Statement | undefined
 
@@ -59,6 +63,12 @@ export function createStatements(collection: Described, dialect: Dialect) {
   const time = fields.get('created_at') as DescribedField
   const table = quote(collection.table)
   const returned = [...fields.keys(), 'version'].map(quote).join(', ')
+  const readRules = [
+    collection.rules?.read,
+    ...[...fields.values()].map(({ definition }) => definition.options.readable),
+  ]
+  const outcomeOf = createOutcomes(readRules, collection)
+  const finds = new Map<string, { sql: string; params: readonly Value[] } | null>()
 
   function given({ values }: Writing, params: Params) {
     const parameters = new Map<string, string>()
@@ -360,15 +370,21 @@ export function createStatements(collection: Described, dialect: Dialect) {
       return { sql: `SELECT value AS id FROM ${items} WHERE ${found}`, params: params.values }
     },
 
-    /** Finds a row that the reader may read. */
+    /** Finds a row that the reader may read. The text is written once for readers with the same permissions and roles. */
     find(id: number, principal: RulePrincipal | undefined): WriteStatement {
-      const params = new Params()
-      const conditions = [...conditionsOf({ id, version: null }, params), isLive]
-      const rule = ruleOf(collection.rules?.read, { principal }, { params })
-      if (rule === false) return undefined
-      const flags = readableFlags(principal, params)
-      const where = [...conditions, ...(rule === true ? [] : [rule])].join(' AND ')
-      return { sql: `SELECT ${returned}${flags} FROM ${table} AS ${alias} WHERE ${where}`, params: params.values }
+      const outcome = outcomeOf(principal)
+      let found = finds.get(outcome)
+      if (found === undefined) {
+        const { can, hasRole } = principal ?? nobody
+        found = writeFind(principal && { can, hasRole, id: principal.id === undefined ? undefined : meMark }) ?? null
+        finds.set(outcome, found)
+      }
+      if (found === null) return undefined
+      const { sql, params } = found
+      return {
+        sql,
+        params: params.map((each) => (each === idMark ? id : each === meMark ? (principal?.id as number) : each)),
+      }
     },
 
     returned,
@@ -400,6 +416,16 @@ export function createStatements(collection: Described, dialect: Dialect) {
           names.includes(name) ? add(name, values[name] as Value, fields.get(name) as DescribedField) : undefined,
       },
     }
+  }
+
+  function writeFind(principal: RulePrincipal | undefined): { sql: string; params: readonly Value[] } | undefined {
+    const params = new Params()
+    const conditions = [...conditionsOf({ id: idMark, version: null }, params), isLive]
+    const rule = ruleOf(collection.rules?.read, { principal }, { params })
+    if (rule === false) return undefined
+    const flags = readableFlags(principal, params)
+    const where = [...conditions, ...(rule === true ? [] : [rule])].join(' AND ')
+    return { sql: `SELECT ${returned}${flags} FROM ${table} AS ${alias} WHERE ${where}`, params: params.values }
   }
 
   /** Whether fields may be read where that depends on the row: further columns, such as `cost__readable`. */

@@ -27,7 +27,8 @@ import { accessOf } from '../rest/routes.ts'
 import { quote } from '../schema/tables.ts'
 import { type CollectionService, etagOf, shownFieldsOf } from '../service.ts'
 import type { Includes } from '../store/includes.ts'
-import { filtersOf, type GivenFilter, hasBounds, isNotNull, operators } from '../store/lists.ts'
+import { isNotNull, operators } from '../store/list-filters.ts'
+import { filtersOf, type GivenFilter, hasBounds } from '../store/lists.ts'
 import { writableFieldsOf } from '../store/values.ts'
 
 export interface CollectionElementsDeps {

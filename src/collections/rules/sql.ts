@@ -179,7 +179,10 @@ export function writeItem(
   options: RuleSqlOptions,
 ): string | undefined {
   const found = resolvePath(path, collection)
-  return found && writeOperand(operand, { field: found.field, collection, writing: { ...options, isNegated: false, depth: 0 } })
+  return (
+    found &&
+    writeOperand(operand, { field: found.field, collection, writing: { ...options, isNegated: false, depth: 0 } })
+  )
 }
 
 /** Undefined if it is null: nothing compares with that. */

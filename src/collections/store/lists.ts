@@ -1,21 +1,17 @@
 /** Lists of a collection: what clients ask for, and the statements that answer it. */
 
 import { lowerByCodePoint } from '../../core/text.ts'
-import type { Database, Dialect, Value } from '../../platform/database/database.ts'
+import type { Database, Value } from '../../platform/database/database.ts'
 import { pageOf } from '../../platform/http/paging.ts'
 import { readListCursor } from '../../platform/listing/list-cursor.ts'
 import type { FieldType, Position, Sort } from '../../platform/listing/list-definition.ts'
-import { Params } from '../../platform/listing/list-params.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
-import { comparedTypeOf, type Described, type DescribedField, valuesOf } from '../declare/describe.ts'
-import type { Condition } from '../rules/sql.ts'
-import type { RulePrincipal } from '../rules/values.ts'
-import { castTo, hasKey, itemTypeOf, keyColumnOf, listTableOf, quote, sortExpression } from '../schema/tables.ts'
-import type { CollectionStatements } from './statements.ts'
+import { comparedTypeOf, type Described, type DescribedField } from '../declare/describe.ts'
+import { type Finder, findByRule, type Source } from '../rules/finders.ts'
+import { decideRule, type RulePrincipal } from '../rules/values.ts'
+import { type Filter, findByFilters, isNotNull, type Operator, operators } from './list-filters.ts'
+import { createListSql, type ListSelection, type ListSqlDeps } from './list-sql.ts'
 import { readFilter, wrongFilter } from './values.ts'
-
-export const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
-export type Operator = keyof typeof operators
 
 /** A filter as a client writes it: one of some values, or a bound. */
 export interface GivenFilter {
@@ -35,15 +31,6 @@ export interface GivenList {
   page?: unknown
   per_page?: unknown
   count?: unknown
-}
-
-/** Of GraphQL, which has no word for it among the values. */
-export const isNotNull = 'isNotNull'
-
-interface Filter {
-  field: DescribedField
-  operator: Operator | typeof isNotNull | undefined
-  values: readonly Value[]
 }
 
 export interface ListRequest {
@@ -68,7 +55,6 @@ export interface ListedPage {
 const maxSkipped = 2000
 const maxOneOf = 50
 const maxFilters = 20
-const maxCounted = 10_000
 
 /** Only times and numbers have bounds. */
 export function hasBounds(field: DescribedField): boolean {
@@ -174,115 +160,138 @@ function readPosition(
   return position
 }
 
-export interface ListsDeps {
-  db: Database
-  collection: Described
-  statements: CollectionStatements
+export interface ListsDeps extends ListSqlDeps {
+  db: Pick<Database, 'dialect' | 'scan'>
 }
+
+/** Of rows that the reader may see: others must not make a difference. */
+const maxCounted = 10_000
+/** The same where the rule depends on the row, and each row is looked up. */
+const maxAllowed = 1000
+/** Sorting and walking are tried in turns with more rows each time, so that a page takes about as long as the better of both. */
+const growth = 8
+const walkedPerFound = 4
+/** Beyond that, counting reads the whole table. */
+const maxFound = 64 * maxAllowed
+
+interface Plan {
+  selection: ListSelection
+  /** Whether every row that is not deleted is in the list. */
+  isWhole: boolean
+  /** Whether the reader may see all rows. */
+  seesAll: boolean
+  byRule: Finder | undefined
+  finders: readonly Finder[]
+  /** By how many rows these find, up to `maxAllowed` and one more. */
+  found: FoundRows
+}
+
+interface FoundRows {
+  /** The finder with the fewest rows. */
+  fewest: Finder | undefined
+  /** By each finder, up to the bound and one more. */
+  counts: readonly number[]
+}
+
+type ListRow = Record<string, unknown>
 
 export function createLists({ db, collection, statements }: ListsDeps) {
   const { dialect } = db
-  const table = `${quote(collection.table)} AS target`
+  const sql = createListSql({ db, collection, statements })
+  const read = <Row extends object = ListRow>(statement: { sql: string; params: Value[] }) =>
+    db.scan<Row>(statement.sql, statement.params)
 
-  function conditionsOf(
-    request: ListRequest,
-    principal: RulePrincipal | undefined,
-    params: Params,
-  ): string[] | undefined {
-    const conditions = [statements.readable(principal, params), ...requested(request, principal, params)]
-    if (conditions.includes(false)) return undefined
-    return ['target.deleted_at IS NULL', ...conditions.filter((each) => typeof each === 'string')]
-  }
-
-  /** A field that may be read in some rows finds only those. */
-  function requested(
-    { filters, q }: Pick<ListRequest, 'filters' | 'q'>,
-    principal: RulePrincipal | undefined,
-    params: Params,
-  ): Condition[] {
-    return [
-      ...filters.flatMap((filter) => {
-        const { readable } = filter.field.definition.options
-        const rule = readable ? [statements.ruleOf(readable, principal, params)] : []
-        return [...rule, writeFilter(filter, { collection, dialect, params })]
-      }),
-      ...(q === undefined ? [] : [writeSearch(q, collection, params)]),
-    ]
-  }
-
-  function pageSql(request: ListRequest, principal: RulePrincipal | undefined) {
-    const params = new Params()
-    const conditions = conditionsOf(request, principal, params)
+  async function plan(selection: ListSelection): Promise<Plan | undefined> {
+    const conditions = sql.conditionsOf(selection)
     if (!conditions) return undefined
-    const { sort, position, skip, limit } = request
-    const field = collection.fields.get(sort.field) as DescribedField
-    const column = sortExpression(collection, field, dialect)
-    const isDescending = sort.isDescending !== (position?.isBefore ?? false)
-    const flags = statements.readableFlags(principal, params)
-    const arms = (position ? writeAfter(position, { field, column, isDescending }, params) : ['']).map(
-      (after) =>
-        `SELECT ${statements.returned}${flags}, ${column} AS list_value FROM ${table}
-        WHERE ${[...conditions, ...(after === '' ? [] : [after])].join(' AND ')}`,
-    )
-    const direction = isDescending ? 'DESC' : 'ASC'
-    const range = `LIMIT ${params.add(limit + 1)} OFFSET ${params.add(skip)}`
-    return {
-      sql: `${arms.join(' UNION ALL ')} ORDER BY list_value ${direction}, id ${direction} ${range}`,
-      params: params.values,
+    const { principal, filters } = selection
+    const rule = collection.rules?.read
+    const seesAll = !principal || !rule || decideRule(rule, principal) === true
+    const byRule = seesAll ? undefined : findByRule(rule, collection, { dialect, principal })
+    const finders = [...(byRule ? [byRule] : []), ...findByFilters(filters, { collection, dialect })]
+    const found = await find(finders, maxAllowed)
+    return { selection, isWhole: conditions.length === 0, seesAll, byRule, finders, found }
+  }
+
+  async function find(finders: readonly Finder[], most: number): Promise<FoundRows> {
+    if (finders.length === 0) return { fewest: undefined, counts: [] }
+    const [row = {}] = await read<Record<string, number>>(sql.countFound(finders, most + 1))
+    const counts = finders.map((_, i) => row[`found_${i}`] as number)
+    const least = Math.min(...counts)
+    return { fewest: least <= most ? finders[counts.indexOf(least)] : undefined, counts }
+  }
+
+  /** One more than the page has, to know whether there are more. */
+  async function readRows({ selection, isWhole, finders, found }: Plan, request: ListRequest): Promise<ListRow[]> {
+    const rows: ListRow[] = []
+    const needed = request.limit + 1
+    let { position, skip } = request
+    const by = selection.sort.field === 'id' ? finders.flatMap(orderedById)[0] : undefined
+    if (isWhole) return read(sql.walk({ selection, position, skip, limit: needed, by, walked: undefined }))
+    for (let most = maxAllowed; ; most *= growth) {
+      const range = { selection, position, skip, limit: needed - rows.length }
+      const { fewest } = most === maxAllowed ? found : await find(finders, most)
+      if (fewest) return [...rows, ...(await read(sql.collect(fewest, range, 2 * most)))]
+      const step = await read(sql.walk({ ...range, by, walked: walkedPerFound * most }))
+      rows.push(...step.filter(({ id }) => id !== null))
+      const [end] = step as { end__id: number | null; end__value: Position['value']; end__passed: number }[]
+      if (!end || end.end__id === null) return rows
+      position = { value: end.end__value, id: end.end__id, isBefore: position?.isBefore ?? false }
+      skip = Math.max(0, skip - end.end__passed)
     }
   }
 
-  /** One part or two: SQLite looks up only the first column of a pair in an index. It merges the parts as it reads. */
-  function writeAfter(
-    { value, id }: Position,
-    { field, column, isDescending }: { field: DescribedField; column: string; isDescending: boolean },
-    params: Params,
-  ): string[] {
-    const sign = isDescending ? '<' : '>'
-    if (field.name === 'id') return [`target.id ${sign} ${params.add(id)}`]
-    const at = castTo(field, params.add(value), dialect)
-    const beyond = params.add(id)
-    if (dialect === 'postgres') return [`(${column}, target.id) ${sign} (${at}, ${beyond})`]
-    return [`${column} = ${at} AND target.id ${sign} ${beyond}`, `${column} ${sign} ${at}`]
+  /** Null if that would take long, which depends only on rows that the reader may see. */
+  async function total(plan: Plan, { isCounted }: ListRequest): Promise<number | null> {
+    const { selection, isWhole, seesAll, byRule, finders, found } = plan
+    if (isCounted) {
+      const { fewest } = await find(finders, maxFound)
+      return fewest ? countPassing(fewest, selection, maxFound) : count(sql.countAll(selection))
+    }
+    if (seesAll) {
+      const { fewest, counts } = await find([everything, ...finders], maxCounted)
+      if (!fewest) return null
+      return isWhole ? (counts[0] as number) : countPassing(fewest, selection, maxCounted)
+    }
+    if (!byRule) return countSome(selection)
+    const allowed = byRule.isExact
+      ? (found.counts[0] as number)
+      : await count(sql.countAllowed(byRule, selection, maxAllowed + 1))
+    if (allowed > maxAllowed) return null
+    if (selection.filters.length === 0 && selection.q === undefined) return allowed
+    return byRule.isExact ? countPassing(byRule, selection, maxAllowed) : countSome(selection)
   }
 
-  async function count(request: ListRequest, principal: RulePrincipal | undefined): Promise<number | null> {
-    const params = new Params()
-    if (request.isCounted) {
-      const conditions = conditionsOf(request, principal, params)
-      if (!conditions) return 0
-      const sql = `SELECT count(*) AS found FROM ${table} WHERE ${conditions.join(' AND ')}`
-      const [row] = await db.scan<{ found: number }>(sql, params.values)
-      return row?.found ?? 0
-    }
-    // Of a bounded number of rows that the reader may see: others must not make a difference.
-    const { filters } = request
-    const equal = filters.filter(({ operator }) => operator === undefined)
-    const rest = { ...request, filters: filters.filter((filter) => !equal.includes(filter)) }
-    const others = requested(rest, principal, params)
-    const walked = conditionsOf({ ...request, filters: equal, q: undefined }, principal, params)
-    if (!walked || others.includes(false)) return 0
-    const passes = others.filter((each) => typeof each === 'string').join(' AND ') || 'TRUE'
-    const sql = `SELECT count(*) AS walked, count(*) FILTER (WHERE ${passes}) AS found
-      FROM (SELECT * FROM ${table} WHERE ${walked.join(' AND ')} LIMIT ${maxCounted + 1}) AS target`
-    const [row] = await db.scan<{ walked: number; found: number }>(sql, params.values)
-    return row && row.walked <= maxCounted ? row.found : null
+  async function count(statement: { sql: string; params: Value[] }): Promise<number> {
+    const [row] = await read<{ found: number }>(statement)
+    return row?.found ?? 0
+  }
+
+  function countPassing(finder: Finder, selection: ListSelection, most: number): Promise<number> {
+    return count(sql.countPassing(finder, selection, 2 * most))
+  }
+
+  async function countSome(selection: ListSelection): Promise<number | null> {
+    const [row] = await read<{ allowed: number; found: number }>(sql.countSome(selection, maxAllowed + 1))
+    return row && row.allowed <= maxAllowed ? row.found : null
+  }
+
+  const everything: Finder = {
+    sources: [{ kind: 'column', of: collection, column: 'id', isEqual: false, write: () => 'TRUE' }],
+    isExact: true,
   }
 
   return {
     async page(request: ListRequest, principal: RulePrincipal | undefined): Promise<ListedPage> {
-      const statement = pageSql(request, principal)
-      if (!statement) return { rows: [], total: 0, next: undefined, previous: undefined }
-      const [rows, total] = await Promise.all([
-        db.scan<Record<string, unknown>>(statement.sql, statement.params),
-        count(request, principal),
-      ])
-      const { position, limit, skip } = request
+      const { sort, filters, q, position, limit, skip } = request
+      const planned = await plan({ sort, filters, q, principal })
+      if (!planned) return { rows: [], total: 0, next: undefined, previous: undefined }
+      const [rows, counted] = await Promise.all([readRows(planned, request), total(planned, request)])
       const isBefore = position?.isBefore ?? false
-      const type = comparedTypeOf(collection.fields.get(request.sort.field) as DescribedField)
-      const positionOf = (row: Readonly<Record<string, unknown>>, isBefore: boolean): Position => ({
+      const type = comparedTypeOf(collection.fields.get(sort.field) as DescribedField)
+      const positionOf = (row: Readonly<ListRow>, isBefore: boolean): Position => ({
         // SQLite does not know that the result of an expression is a boolean.
-        value: (type === 'boolean' ? Boolean(row.list_value) : row.list_value) as Position['value'],
+        value: (type === 'boolean' ? Boolean(row.list__value) : row.list__value) as Position['value'],
         id: row.id as number,
         isBefore,
       })
@@ -297,55 +306,20 @@ export function createLists({ db, collection, statements }: ListsDeps) {
           ? positionOf(first, !isBefore)
           : position && { ...position, isBefore: !isBefore }
       if (isBefore) kept.reverse()
-      return { rows: kept, total, next: isBefore ? back : onward, previous: isBefore ? onward : back }
+      return {
+        rows: kept,
+        total: counted ?? (isFirst && !isFull ? rows.length : null),
+        next: isBefore ? back : onward,
+        previous: isBefore ? onward : back,
+      }
     },
   }
 }
 
 export type Lists = ReturnType<typeof createLists>
 
-interface FilterPlace {
-  collection: Described
-  dialect: Dialect
-  params: Params
-}
-
-function writeFilter({ field, operator, values }: Filter, { collection, dialect, params }: FilterPlace): string {
-  const isList = field.kind === 'list'
-  const add = (value: Value) => {
-    if (!isList) return castTo(field, params.add(value), dialect)
-    return `CAST(${params.add(value)} AS ${itemTypeOf(field, dialect)})`
-  }
-  const some = values.filter((value) => value !== null)
-  const isNullToo = some.length < values.length
-  if (isList) {
-    const found = `EXISTS (SELECT 1 FROM ${listTableOf(collection, field)} item WHERE item.row_id = target.id
-      AND item.value IN (${some.map(add).join(', ')}))`
-    const empty = `target.${quote(field.name)} = '[]'`
-    if (some.length === 0) return empty
-    return isNullToo ? `(${found} OR ${empty})` : found
-  }
-  const column = `target.${quote(field.name)}`
-  if (operator === isNotNull) return `${column} IS NOT NULL`
-  if (operator !== undefined) return `${column} ${operators[operator]} ${add(values[0] as Value)}`
-  const equal =
-    some.length === 1 ? `${column} = ${add(some[0] as Value)}` : `${column} IN (${some.map(add).join(', ')})`
-  if (some.length === 0) return `${column} IS NULL`
-  return isNullToo ? `(${equal} OR ${column} IS NULL)` : equal
-}
-
-/** Both engines have this function; those that find a text have different names. */
-function writeSearch(q: string, collection: Described, params: Params): string {
-  const text = params.add(q)
-  const each = collection.lists.search.map((name) => {
-    const field = collection.fields.get(name) as DescribedField
-    const column = hasKey(field, collection) ? `target.${quote(keyColumnOf(field))}` : `lower(target.${quote(name)})`
-    return `replace(${column}, ${text}, '') <> ${column}`
-  })
-  return each.length === 1 ? (each[0] as string) : `(${each.join(' OR ')})`
-}
-
-/** Whether values of a field may be of several kinds in a list of choices, for the description. */
-export function choicesOf(field: DescribedField): readonly string[] | undefined {
-  return valuesOf(field.definition).values
+/** A condition whose index has the rows in order of ids. */
+function orderedById({ sources }: Finder): Extract<Source, { kind: 'column' }>[] {
+  const [only, ...others] = sources
+  return only?.kind === 'column' && only.isEqual && others.length === 0 ? [only] : []
 }

@@ -1,7 +1,7 @@
 /** Follows the change log from a cursor, for as long as the consumer likes, through lost connections and restarts. */
-import type { Access } from './access.ts'
 import type { Schemas } from './api.ts'
-import { errorOf, LatchkeyError } from './errors.ts'
+import { LatchkeyError } from './errors.ts'
+import type { Send } from './send.ts'
 import { backoffMs, sleep } from './waiting.ts'
 
 export type ProductChange = Schemas['ProductChange']
@@ -29,18 +29,15 @@ export interface LogEntry {
   data: unknown
 }
 
+interface LogPage {
+  data: LogEntry[]
+  meta: { cursor: string }
+}
+
 /** `path` is that of a change log, such as `/api/tickets/changes`. */
 export type FollowChanges = ReturnType<typeof createFollowChanges>
 
-export function createFollowChanges({ url, access }: { url: string; access: Access }) {
-  async function read(path: string, query: Record<string, string | number>, signal: AbortSignal) {
-    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
-    const response = await access.send(new Request(`${url}${path}?${search}`, { signal }))
-    const body = (await response.json().catch(() => undefined)) as unknown
-    if (!response.ok) throw errorOf(response, body)
-    return body as { data: LogEntry[]; meta: { cursor: string } }
-  }
-
+export function createFollowChanges(send: Send) {
   return async function* follow(
     path: string,
     after?: string,
@@ -53,7 +50,10 @@ export function createFollowChanges({ url, access }: { url: string; access: Acce
       const timeout = AbortSignal.timeout(maxSilentMs)
       const startedAt = Date.now()
       try {
-        const page = await read(path, query, signal ? AbortSignal.any([signal, timeout]) : timeout)
+        const search = new URLSearchParams(query as unknown as Record<string, string>)
+        const { body: page } = await send<LogPage>(`${path}?${search}`, {
+          signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+        })
         failures = 0
         for (const change of page.data) {
           yield change

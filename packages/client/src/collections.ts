@@ -1,8 +1,7 @@
 /** Rows of collections: reads, writes, and what changes. Typed by the declarations, or by nothing. */
-import type { Access } from './access.ts'
 import type { ChangesOptions, FollowChanges } from './changes.ts'
 import { type CollectionCopy, type CopyOptions, createCopy } from './copy.ts'
-import { errorOf } from './errors.ts'
+import type { Send } from './send.ts'
 import { randomKey } from './waiting.ts'
 
 /** What a declaration says of a collection. */
@@ -99,8 +98,7 @@ interface Resource {
 }
 
 export interface CollectionDeps {
-  url: string
-  access: Access
+  send: Send
   follow: FollowChanges
 }
 
@@ -112,29 +110,11 @@ export interface MatchOptions {
 export type CollectionClient<Types extends CollectionTypes = AnyTypes> = ReturnType<typeof createCollection<Types>>
 
 export function createCollection<Types extends CollectionTypes>(
-  { url, access, follow }: CollectionDeps,
+  { send, follow }: CollectionDeps,
   name: string,
   { path = `/api/${name}` }: { path?: string } = {},
 ) {
   type Row = Types['row']
-
-  async function send<Body>(
-    method: string,
-    below: string,
-    options: { body?: object; headers?: Record<string, string>; signal?: AbortSignal } = {},
-  ) {
-    const { body, headers = {}, signal } = options
-    const request = new Request(`${url}${path}${below}`, {
-      method,
-      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
-    })
-    const response = await access.send(request)
-    const answer = response.status === 204 ? undefined : ((await response.json().catch(() => undefined)) as Body)
-    if (!response.ok) throw errorOf(response, answer)
-    return { body: answer as Body, headers: response.headers }
-  }
 
   async function readOne(sent: Promise<{ body: { data: Resource }; headers: Headers }>) {
     const { body, headers } = await sent
@@ -145,13 +125,8 @@ export function createCollection<Types extends CollectionTypes>(
 
   async function list<Include extends keyof Types['included'] = never>(
     query: ListQuery<Types, Include> = {},
-    { signal }: { signal?: AbortSignal } = {},
   ): Promise<RowList<Types, Include>> {
-    const { body, headers } = await send<{ data: Resource[]; meta: RowList<Types>['meta'] }>(
-      'GET',
-      toSearch(query),
-      signal ? { signal } : {},
-    )
+    const { body, headers } = await send<{ data: Resource[]; meta: RowList<Types>['meta'] }>(path + toSearch(query))
     const data = body.data.map((each) => flatten(each) as ReadRow<Types, Include>)
     return { data, meta: body.meta, cursor: headers.get('x-cursor') ?? '' }
   }
@@ -175,28 +150,28 @@ export function createCollection<Types extends CollectionTypes>(
       { include }: { include?: readonly (Include | `${Include & string}.${string}`)[] } = {},
     ): Promise<ReadRow<Types, Include> & { etag: string | undefined }> {
       const found = await readOne(
-        send('GET', `/${id}${toSearch({ include: include as readonly string[] | undefined })}`),
+        send(`${path}/${id}${toSearch({ include: include as readonly string[] | undefined })}`),
       )
       return found as ReadRow<Types, Include> & { etag: string | undefined }
     },
 
     /** Sent again if the answer is lost; with the same key, the service creates one row. */
     create: (values: Types['new'], { idempotencyKey = randomKey() } = {}) =>
-      readOne(send('POST', '', { body: values, headers: { 'idempotency-key': idempotencyKey } })),
+      readOne(send(path, { method: 'POST', body: values, headers: { 'idempotency-key': idempotencyKey } })),
 
     update: (id: number, change: RowChange<Types>, options: MatchOptions = {}) =>
-      readOne(send('PATCH', `/${id}`, { body: change, ...matching(options) })),
+      readOne(send(`${path}/${id}`, { method: 'PATCH', body: change, ...matching(options) })),
 
     async delete(id: number, options: MatchOptions = {}): Promise<void> {
-      await send('DELETE', `/${id}`, matching(options))
+      await send(`${path}/${id}`, { method: 'DELETE', ...matching(options) })
     },
 
     /** Undoes a deletion. */
-    restore: (id: number) => readOne(send('POST', `/${id}/restore`, { body: {} })),
+    restore: (id: number) => readOne(send(`${path}/${id}/restore`, { method: 'POST' })),
 
     /** What has happened to a row, newest first. */
     versions: async (id: number): Promise<RowVersion[]> =>
-      (await send<{ data: RowVersion[] }>('GET', `/${id}/versions`)).body.data,
+      (await send<{ data: RowVersion[] }>(`${path}/${id}/versions`)).body.data,
 
     /** A live copy of the rows that you may read. */
     copy: (options: CopyOptions = {}): CollectionCopy<Types> =>
@@ -227,11 +202,10 @@ function toSearch({ filter = {}, include = [], ...rest }: AnyQuery): string {
   for (const [field, value] of Object.entries(filter)) {
     if (value === undefined) continue
     if (typeof value !== 'object' || value === null) search.set(`filter[${field}]`, String(value))
-    else if (Array.isArray(value)) search.set(`filter[${field}]`, value.join())
+    else if (Array.isArray(value)) search.set(`filter[${field}]`, value.map(String).join())
     else
       for (const [operator, bound] of Object.entries(value)) search.set(`filter[${field}][${operator}]`, String(bound))
   }
   if (include.length > 0) search.set('include', include.join())
-  const text = search.toString()
-  return text === '' ? '' : `?${text}`
+  return search.size > 0 ? `?${search}` : ''
 }

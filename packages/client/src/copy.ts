@@ -83,24 +83,34 @@ export function createCopy<Types extends CollectionTypes>(
     return false
   }
 
-  async function follow(): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
+  /** Until the service answers. */
+  async function retry<Result>(work: (isAgain: boolean) => Promise<Result>): Promise<Result> {
+    for (let failures = 0; ; ) {
+      signal.throwIfAborted()
       try {
-        const cursor = await listAll()
-        failures = 0
-        setReady()
-        for await (const change of deps.changes(cursor, { signal })) if (apply(change)) break
+        return await work(failures > 0)
       } catch (error) {
-        if (signal.aborted) return
-        // The log no longer reaches back to the cursor: what is missing is in the list.
-        if (error instanceof CursorExpiredError) continue
         if (!(error instanceof LatchkeyError && error.isTemporary)) throw error
         await sleep(backoffMs(failures++), signal)
       }
     }
   }
 
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      const cursor = await retry(listAll)
+      setReady()
+      try {
+        for await (const change of deps.changes(cursor, { signal })) if (apply(change)) break
+      } catch (error) {
+        // The log no longer reaches back to the cursor: what is missing is in the list.
+        if (!(error instanceof CursorExpiredError)) throw error
+      }
+    }
+  }
+
   follow().catch((error: unknown) => {
+    if (signal.aborted) return
     failReady(error)
     onError?.(error)
   })
@@ -111,17 +121,7 @@ export function createCopy<Types extends CollectionTypes>(
   /** One after the other, each until the service has answered. */
   function enqueue<Result>(send: (isAgain: boolean) => Promise<Result>): Promise<Result> {
     waiting += 1
-    const sent = queue.then(async () => {
-      for (let failures = 0; ; ) {
-        signal.throwIfAborted()
-        try {
-          return await send(failures > 0)
-        } catch (error) {
-          if (!(error instanceof LatchkeyError && error.isTemporary)) throw error
-          await sleep(backoffMs(failures++), signal)
-        }
-      }
-    })
+    const sent = queue.then(() => retry(send))
     queue = sent.then(
       () => void waiting--,
       () => void waiting--,

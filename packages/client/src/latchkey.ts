@@ -5,6 +5,7 @@ import { type AnyTypes, type CollectionClient, type CollectionsOf, createCollect
 import { createGraphQL } from './graphql.ts'
 import { createProducts } from './products.ts'
 import { createRefresh } from './refresh.ts'
+import { createSend } from './send.ts'
 import { createSession } from './session.ts'
 import { createSignIn } from './sign-in.ts'
 import { memoryStorage } from './storage/memory.ts'
@@ -49,7 +50,8 @@ export function createLatchkey<Module = unknown>(options: LatchkeyOptions) {
   const access = createAccess({ fetch, session, refresh, apiKey })
   const api = createApi(url, access.send)
   const anonymous = createApi(url, access.sendOnce)
-  const follow = createFollowChanges({ url, access })
+  const send = createSend({ url, access })
+  const follow = createFollowChanges(send)
   const connect = WebSocket ? createSocketConnect(WebSocket) : createEventStreamConnect(fetch)
   return {
     ...createSignIn({ anonymous, api, session }),
@@ -63,7 +65,7 @@ export function createLatchkey<Module = unknown>(options: LatchkeyOptions) {
     changes: createChanges(follow),
     /** Rows of a collection. `path` is needed where it is not `/api/<name>`. */
     collection: <Name extends NameOf<Module>>(name: Name, where: { path?: string } = {}) =>
-      createCollection({ url, access, follow }, name, where) as unknown as CollectionClient<TypesOfName<Module, Name>>,
+      createCollection({ send, follow }, name, where) as unknown as CollectionClient<TypesOfName<Module, Name>>,
     /** Every operation of the service, typed: an openapi-fetch client. */
     api,
   }

@@ -25,6 +25,8 @@ export const expected: { routes: AccessMatrix; fields: AccessMatrix } = {
     'GET /api/admin/dead-letters': 'administrator, key without a list, key with *',
     'GET /api/admin/dead-letters/': 'administrator, key without a list, key with *',
     'GET /api/admin/users/:id/passkeys': 'administrator, key without a list, key for users, key with *',
+    'GET /console/collections': 'administrator',
+    'GET /console/collections/:name': 'administrator',
     'GET /console/dead-letters': 'administrator',
     'GET /console/jobs': 'administrator',
     'POST /api/admin/dead-letters/:id/retry': 'administrator, key without a list, key with *',

@@ -103,6 +103,34 @@ onAnyEngine('a collection in the console', (engine) => {
     assert.doesNotMatch((await grace.open('/console/tickets/export')).html, /For Ada/)
   })
 
+  test('changes and deletes several rows at once, and says which ones it could not', async () => {
+    const api = await shared()
+    const team = (await api.post('/api/teams', { name: `Bulk ${engine}`, members: [api.ada.id] }, api.chief.access))
+      .body.data.id
+    const create = async (title: string, person: 'ada' | 'chief') =>
+      String((await api.post('/api/tickets', { title, team }, api[person].access)).body.data.id)
+    const [own, other] = [await create('Own', 'ada'), await create('Other', 'chief')]
+    const list = `/console/tickets?filter[team]=${team}`
+    const ada = await enter(api, 'ada')
+    const page = await ada.open(list)
+    assert.match(page.text, /Set Status: Closed/)
+    assert.doesNotMatch(page.html, /value="delete"/)
+    const set = await ada.submit('/console/tickets/bulk', { action: 'status=closed', pick: [own, other] })
+    assert.equal(set.status, 409)
+    assert.match(set.text, /1 ticket updated Not changed Other : Forbidden/)
+    const chief = await enter(api, 'chief')
+    await chief.open(list)
+    const gone = await chief.submit('/console/tickets/bulk', { action: 'delete', pick: [own, other] })
+    assert.match(gone.text, /2 tickets deleted/)
+    assert.ok(gone.html.includes(`filter%5Bteam%5D=${team}`), gone.html)
+    assert.match((await chief.open(list)).text, /No tickets found/)
+    const none = await chief.open('/console/tickets')
+    assert.ok(none.hasForm('/console/tickets/bulk'))
+    assert.match((await chief.submit('/console/tickets/bulk', { action: 'delete' })).text, /Nothing was selected/)
+    await chief.open('/console/tickets')
+    assert.equal((await chief.submit('/console/tickets/bulk', { action: 'drop=1', pick: ['1'] })).status, 400)
+  })
+
   test('says what is wrong with an address', async () => {
     const api = await shared()
     const browser = await enter(api, 'chief')

@@ -4,10 +4,12 @@ import { AppError } from '../../core/app-error.ts'
 import type { Random } from '../../core/random.ts'
 import { type Principal, principalOf } from '../../platform/access/route-guards.ts'
 import { sendCsv } from '../../platform/csv/csv-download.ts'
-import { idOf } from '../../platform/http/ids.ts'
+import { httpErrors } from '../../platform/http/http-errors.ts'
+import { idOf, parseId } from '../../platform/http/ids.ts'
 import { chooseColumns, columnsParameter } from '../../platform/pages/components/columns.ts'
 import { problemsOf } from '../../platform/pages/components/forms.ts'
 import { withoutBlanks } from '../../platform/pages/components/list-links.ts'
+import { isAllPicked } from '../../platform/pages/components/row-picks.ts'
 import type { ConsolePages, PageKit } from '../../platform/pages/console-pages.ts'
 import { describeDetails, markAsForm } from '../../platform/validation/body-validation.ts'
 import { actorOf, type Row } from '../actor.ts'
@@ -18,8 +20,17 @@ import { decideRule } from '../rules/values.ts'
 import type { CollectionService, ReadRow } from '../service.ts'
 import type { Includes } from '../store/includes.ts'
 import { exportedFields, exportRows, toCell } from '../transfer/export.ts'
-import { defaultValues, editableFields, pathOf, readForm, type Titles, titleOf, words } from './fields.ts'
-import { besideCards, columnsOf, deletedPage, detailsPage, formPage, listPage } from './views.ts'
+import { defaultValues, editableFields, labelOf, pathOf, readForm, type Titles, titleOf, words } from './fields.ts'
+import {
+  type BulkAction,
+  besideCards,
+  bulkResultPage,
+  columnsOf,
+  deletedPage,
+  detailsPage,
+  formPage,
+  listPage,
+} from './views.ts'
 
 export interface CollectionPagesDeps {
   service: CollectionService
@@ -29,6 +40,8 @@ export interface CollectionPagesDeps {
 
 const perPage = '25'
 const shownVersions = 20
+/** At once. */
+const maxPicked = 100
 
 export function createCollectionPages({ service, includes, random }: CollectionPagesDeps): ConsolePages {
   const { collection } = service
@@ -118,7 +131,7 @@ function addPages(
     const { deleted } = request.query
     if (typeof deleted === 'string' && /^\d{1,16}$/.test(deleted))
       return send(request, reply, deletedPage(collection, Number(deleted)))
-    const { cursor, page: _page, ...query } = withoutBlanks(request.query)
+    const { cursor, page: _page, select: _select, ...query } = withoutBlanks(request.query)
     let titles: Titles = new Map()
     const columns = columnsOf(collection, () => titles)
     const chosen = chooseColumns(columns, request.query.columns)
@@ -134,6 +147,8 @@ function addPages(
       chosen,
       problem: asked.problem,
       mayCreate: mayEver(collection, principalOf(request), 'create'),
+      actions: actionsOf(collection, principalOf(request)),
+      isPicked: isAllPicked(request.query),
     }
     return send(request, reply, listPage(collection, view), asked.problem === undefined ? 200 : 422)
   })
@@ -148,6 +163,29 @@ function addPages(
       }
     }
     return sendCsv(request, reply, { name, head, batches: batches() })
+  })
+
+  app.post<{ Body: Record<string, unknown> }>(`${base}/bulk`, page, async (request, reply) => {
+    const { pick, action, back } = request.body ?? {}
+    const known = actionsOf(collection, principalOf(request)).find(([value]) => value === action)
+    const ids = [pick ?? []].flat().flatMap((id) => parseId(String(id)) ?? [])
+    if (!known || ids.length > maxPicked) throw httpErrors.malformedRequest()
+    const [field = '', value] = known[0].split('=')
+    const refused: { id: number; title: string; reason: string }[] = []
+    for (const id of ids) {
+      try {
+        if (value === undefined) await service.delete(id, actor(request))
+        else await service.update(id, markAsForm({ [field]: value }), actor(request))
+      } catch (error) {
+        const { problems } = problemsOf(error)
+        const found = await service.get(id, actor(request)).catch(() => undefined)
+        const title = found ? titleOf(collection, found.row) : `ID ${id}`
+        refused.push({ id, title, reason: problems.message ?? Object.values(problems.fields).flat().join('. ') })
+      }
+    }
+    const done = value === undefined ? 'deleted' : 'updated'
+    const result = { done, count: ids.length - refused.length, refused, back: String(back ?? '') }
+    return send(request, reply, bulkResultPage(collection, result), refused.length > 0 ? 409 : 200)
   })
 
   app.get(`${base}/new`, page, async (request, reply) => {
@@ -250,6 +288,24 @@ function addPages(
     const { row } = await service.restore(idOf(request), actor(request))
     return notices.redirect(reply, { address: `${path}/${row.id}`, notice: `${name}-restored` })
   })
+}
+
+/** Deletion, and each value of the choices and booleans that this user may set. */
+function actionsOf(collection: Described, principal: Principal): BulkAction[] {
+  const editable = mayEver(collection, principal, 'update') ? editableFields(collection, principal, false) : []
+  const values = editable.flatMap((field): BulkAction[] => {
+    const { name, kind, definition } = field
+    if (kind === 'boolean')
+      return [
+        [`${name}=true`, `Set ${labelOf(field)}: yes`],
+        [`${name}=false`, `Set ${labelOf(field)}: no`],
+      ]
+    return (kind === 'choice' ? (definition.values ?? []) : []).map((value) => [
+      `${name}=${value}`,
+      `Set ${labelOf(field)}: ${words(value)}`,
+    ])
+  })
+  return [...values, ...(mayEver(collection, principal, 'delete') ? [['delete', 'Delete'] as const] : [])]
 }
 
 type Asked = Omit<Awaited<ReturnType<CollectionService['list']>>, 'rows' | 'limit'> & {

@@ -1,5 +1,6 @@
 /** The pages of a collection: its list, the form, and the page of a row. */
 import type { SortedPage } from '../../platform/listing/sorted-list.store.ts'
+import { bulkBar } from '../../platform/pages/components/bulk-bar.ts'
 import { type Column, columnForm, columnTable } from '../../platform/pages/components/columns.ts'
 import { emptyList } from '../../platform/pages/components/empty-list.ts'
 import { factList } from '../../platform/pages/components/facts.ts'
@@ -10,7 +11,7 @@ import {
   problemNote,
   type Values,
 } from '../../platform/pages/components/forms.ts'
-import { countLine } from '../../platform/pages/components/list-counts.ts'
+import { counted, countLine } from '../../platform/pages/components/list-counts.ts'
 import { hiddenFields, rangeFields, selectField, textField } from '../../platform/pages/components/list-fields.ts'
 import {
   cursorPager,
@@ -19,6 +20,7 @@ import {
   type ShownList,
   wholeListAddress,
 } from '../../platform/pages/components/list-links.ts'
+import { pickCell, pickHead } from '../../platform/pages/components/row-picks.ts'
 import { time } from '../../platform/pages/components/times.ts'
 import { type Html, html } from '../../platform/pages/html.ts'
 import type { Page } from '../../platform/pages/pages.ts'
@@ -27,6 +29,8 @@ import { comparedTypeOf, type Described, type DescribedField } from '../declare/
 import { type CollectionService, shownFieldsOf } from '../service.ts'
 import { filtersOf, hasBounds, sortsOf } from '../store/lists.ts'
 import { formField, isLong, labelOf, pathOf, showValue, type Titles, titleOf, words } from './fields.ts'
+
+export type BulkAction = readonly [value: string, words: string]
 
 export interface ListView {
   page: Omit<SortedPage<Row>, 'rows'> & { rows: readonly Row[] }
@@ -37,6 +41,9 @@ export interface ListView {
   chosen: readonly Column<Row>[]
   problem: string | undefined
   mayCreate: boolean
+  /** What can be done to several rows at once: values of the form, and their words. */
+  actions: readonly BulkAction[]
+  isPicked: boolean
 }
 
 /** Beside the title and the time of the last change. More are for those who ask. */
@@ -78,7 +85,7 @@ export function columnsOf(collection: Described, titlesOf: () => Titles): Column
 }
 
 export function listPage(collection: Described, view: ListView): Page {
-  const { page, query, sort, columns, chosen, problem, mayCreate } = view
+  const { page, query, sort, columns, chosen, problem, mayCreate, actions, isPicked } = view
   const path = pathOf(collection)
   const list: ShownList = { path, query, sort }
   const title = words(plural(collection))
@@ -94,12 +101,58 @@ ${filterForm(collection, view)}
 <div id="results">
 ${
   page.rows.length > 0
-    ? html`<div class="card list lines${chosen.length > 6 && ' many'}">${columnTable({ rows: page.rows, chosen, list })}</div>
+    ? html`${actions.length > 0 && actionBar(collection, view)}
+<div class="card list lines${chosen.length > 6 && ' many'}">${columnTable({ rows: page.rows, chosen, list, leading: actions.length > 0 ? picks(collection, isPicked) : undefined })}</div>
 ${cursorPager(list, page)}`
     : emptyList({ ...wordsFor(collection), problem, onward: undefined })
 }
 <div class="row foot">${columnForm({ path, query, columns, chosen })}</div>
 </div>`,
+  }
+}
+
+const picks = (collection: Described, isPicked: boolean) => ({
+  head: pickHead(),
+  cell: (row: Row) => pickCell({ value: String(row.id), label: titleOf(collection, row), isPicked }),
+})
+
+function actionBar(collection: Described, { query, actions }: ListView): Html {
+  const path = pathOf(collection)
+  const back = listAddress('', query).slice(1)
+  return bulkBar({
+    action: `${path}/bulk`,
+    back,
+    all: listAddress(path, { ...query, select: 'page' }),
+    buttons: [
+      html`<select name="action" aria-label="Action">${actions.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select>`,
+      html`<button>Apply to selected</button>`,
+    ],
+  })
+}
+
+export interface BulkResult {
+  /** In the past tense. */
+  done: string
+  count: number
+  refused: readonly { id: number; title: string; reason: string }[]
+  back: string
+}
+
+export function bulkResultPage(collection: Described, { done, count, refused, back }: BulkResult): Page {
+  const path = pathOf(collection)
+  const told = `${counted(count, wordsFor(collection))} ${done}`
+  return {
+    title: words(plural(collection)),
+    content: html`<section class="medium card">
+<h1>${words(plural(collection))}</h1>
+<p role="status">${count === 0 && refused.length === 0 ? 'Nothing was selected.' : told}</p>
+${
+  refused.length > 0 &&
+  html`<h2>Not changed</h2>
+<ul>${refused.map(({ id, title, reason }) => html`<li><a href="${path}/${id}">${title}</a>: ${reason}</li>`)}</ul>`
+}
+<p class="row"><a href="${back === '' ? path : `${path}?${back}`}">Back to the list</a></p>
+</section>`,
   }
 }
 

@@ -5,7 +5,17 @@ import type { Feature } from '../platform/feature.ts'
 import { Claims, ourselves } from './clashes.ts'
 
 /** The commands that belong to no feature. */
-const coreCommands = ['start', 'migrate', 'new', 'doctor', 'graphql:ws', 'graphql:schema', 'help']
+const coreCommands = [
+  'start',
+  'migrate',
+  'new',
+  'doctor',
+  'graphql:ws',
+  'graphql:schema',
+  'collections:diff',
+  'collections:show',
+  'help',
+]
 
 /** Throws when two features claim the same name, or one needs a feature that is not there. The later one is blamed. */
 export function requireNoClashes(features: readonly Feature[]): void {

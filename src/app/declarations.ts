@@ -1,7 +1,7 @@
 /** Joins what the features declare statically, before any of them is created. */
 import { join } from 'node:path'
 import { collectionFolders } from '../collections/collection.ts'
-import { hasMigrations, readSnapshot } from '../collections/schema/migrations.ts'
+import { hasMigrations, readSnapshot } from '../collections/schema/snapshot.ts'
 import type { ConfigPart, CoreConfig } from '../config/config.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { RoleDefinitions } from '../features/users/shipped-roles.ts'

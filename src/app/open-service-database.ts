@@ -1,4 +1,5 @@
 /** Opens the database with the migrations and counted lists of the features. */
+import { isCollection } from '../collections/collection.ts'
 import type { CoreConfig } from '../config/config.ts'
 import { root } from '../config/root.ts'
 import type { Clock } from '../core/clock.ts'
@@ -8,7 +9,6 @@ import { type OpenOptions, openDatabase } from '../platform/database/open.ts'
 import type { Feature } from '../platform/feature.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { ProcessParts } from '../platform/threads/process-parts.ts'
-import { syncCollections } from './collections-schema.ts'
 import { declaredBy } from './declarations.ts'
 import { connectionsPerThread } from './threads/count.ts'
 
@@ -28,7 +28,8 @@ export interface ServiceDatabaseOptions
 export async function openServiceDatabase(options: ServiceDatabaseOptions) {
   const { config, log, features, isServing, claimOnce, ...rest } = options
   const database = { ...config.database, poolSize: 1, root, clock: rest.clock, random: rest.random }
-  if (!rest.isMigrated) {
+  if (!rest.isMigrated && features.some(isCollection)) {
+    const { syncCollections } = await import('./collections-schema.ts')
     await syncCollections({
       features,
       database,

@@ -7,15 +7,8 @@ import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { defineFeature, type Feature, isFeature } from '../platform/feature.ts'
 import { namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
-import { cursorMetaOf } from '../platform/listing/list-responses.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
-import { type Actor, actorOf, system } from './actor.ts'
-import { collectionTopic } from './changes/topic.ts'
-import { createChangeView } from './changes/view.ts'
-import { logReset, resetChangedView } from './changes/view-changes.ts'
 import type {
-  ActingOptions,
-  ApiQuery,
   Collection,
   CollectionKeys,
   CollectionOptions,
@@ -25,11 +18,9 @@ import type {
 } from './declare/collection.ts'
 import { type CollectionDeclaration, type Described, describeCollections } from './declare/describe.ts'
 import type { FieldDefinition } from './declare/fields.ts'
-import { startBackfill } from './schema/backfill.ts'
-import type { CollectionFolder } from './schema/migrations.ts'
-import { createCollectionService, type Hooks, registryOf } from './service.ts'
-import { createIncludes } from './store/includes.ts'
-import type { GivenFilter } from './store/lists.ts'
+import type { Opened } from './open.ts'
+import type { CollectionFolder } from './schema/snapshot.ts'
+import type { Hooks } from './service.ts'
 import { createCommands } from './transfer/commands.ts'
 
 interface Declared {
@@ -62,8 +53,10 @@ export function collection<
   const feature = defineFeature({
     ...(keys as object),
     name,
-    create: (infrastructure: Infrastructure, needs: object) =>
-      openCollection(feature, { hooks, infrastructure, services: needs }),
+    create: async (infrastructure: Infrastructure, needs: object) => {
+      const { openCollection } = await import('./open.ts')
+      return openCollection(describedOf(feature), { hooks, infrastructure, services: needs })
+    },
     routes: (service: Opened, config: never) => async (app: FastifyInstance) => {
       const { collectionRoutes } = await import('./rest/routes.ts')
       await app.register(namedPlugin(name, collectionRoutes), { prefix: service.collection.path, ...service.internals })
@@ -81,15 +74,9 @@ export function collection<
       const { createCollectionPages } = await import('./console/pages.ts')
       return joinPages(createCollectionPages(service.internals), await keys.pages?.(service as never, config))
     },
-    changes: (service: Opened) => collectionTopic(service.internals.service, service.internals.view.isSameForAll),
+    changes: (service: Opened) => service.internals.topic,
     async start(service: Opened, infrastructure: Infrastructure) {
-      const { collection } = service
-      await resetChangedView(collection, infrastructure)
-      const atEnd = () => logReset(collection, infrastructure.clock.nowIso())
-      const running = [
-        startBackfill(collection, { ...infrastructure, atEnd }),
-        await keys.start?.(service as never, infrastructure as never),
-      ]
+      const running = [await service.internals.start(), await keys.start?.(service as never, infrastructure as never)]
       return { close: async () => void (await Promise.all(running.map((each) => each?.close()))) }
     },
     commands: [...createCommands(name), ...(keys.commands ?? [])],
@@ -121,65 +108,6 @@ function joinPages(own: ConsolePages, added: ConsolePages | undefined): ConsoleP
       await added.routes?.(kit)(app)
     },
   }
-}
-
-type Opened = ReturnType<typeof openCollection>
-
-function openCollection(
-  feature: Feature,
-  { hooks, services, infrastructure }: { hooks: Hooks; services: unknown; infrastructure: Infrastructure },
-) {
-  const { db, changes, limitPerAddress, config } = infrastructure
-  const collection = describedOf(feature)
-  const registry = registryOf(infrastructure)
-  const service = createCollectionService({ collection, hooks, services, infrastructure, registry })
-  registry.set(collection, service)
-  const includes = createIncludes({ db, registry })
-  const perAddress = limitPerAddress(`change-readers-${collection.name}`, config.graphql.maxSocketsPerAddress)
-  const as = ({ as }: ActingOptions = {}): Actor => (as === undefined ? system : actorOf(as))
-  return {
-    collection,
-    db,
-    internals: {
-      service,
-      includes,
-      random: infrastructure.random,
-      view: createChangeView({ service, db, changes }),
-      changes,
-      perAddress,
-      registry,
-    },
-    get: async (id: number, options?: ActingOptions) => (await service.get(id, as(options))).row,
-    async list({ filter = {}, perPage, ...query }: ApiQuery = {}, options?: ActingOptions) {
-      const per_page = perPage === undefined ? undefined : String(perPage)
-      const page = await service.list({ ...query, per_page, filters: toFilters(filter) }, as(options))
-      const { total, next, prev } = cursorMetaOf(page, page)
-      return { rows: page.rows.map(({ row }) => row), total, next, prev }
-    },
-    create: async (values: object, options?: ActingOptions & { idempotencyKey?: string }) =>
-      (await service.create(values, as(options), options?.idempotencyKey)).row,
-    update: async (id: number, changes: object, options?: ActingOptions) =>
-      (await service.update(id, changes, as(options))).row,
-    delete: (id: number, options?: ActingOptions) => service.delete(id, as(options)),
-    restore: async (id: number, options?: ActingOptions) => (await service.restore(id, as(options))).row,
-  }
-}
-
-/** A value, one of several, null, or bounds. */
-function toFilters(filter: NonNullable<ApiQuery['filter']>): GivenFilter[] {
-  const textOf = (value: unknown) => (value === null ? null : String(value))
-  return Object.entries(filter).flatMap(([field, given]): GivenFilter[] => {
-    if (given === undefined) return []
-    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-      return [{ label: `filter.${field}`, field, values: [given].flat().map(textOf) }]
-    }
-    return Object.entries(given).map(([operator, value]) => ({
-      label: `filter.${field}.${operator}`,
-      field,
-      operator,
-      values: [textOf(value)],
-    }))
-  })
 }
 
 /** The folder of the file that declares a collection. */

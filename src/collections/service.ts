@@ -57,14 +57,6 @@ export interface CollectionServiceDeps {
 /** The collections of a service, which refer to each other. */
 export type Registry = Map<Described, CollectionService>
 
-const registries = new WeakMap<object, Registry>()
-
-export function registryOf({ db }: Pick<Infrastructure, 'db'>): Registry {
-  const registry = registries.get(db) ?? new Map<Described, CollectionService>()
-  registries.set(db, registry)
-  return registry
-}
-
 /** The ETag that a client expects, by If-Match. */
 export type Expectation = ((etag: string) => boolean) | undefined
 

@@ -1,19 +1,10 @@
 /** Keeps the migrations of collections, and the snapshot next to them, in step with the declarations. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import type { Described } from '../declare/describe.ts'
 import { diffCollections, type SchemaChange, type Snapshot, snapshotOf, type Violations } from './diff.ts'
-
-const snapshotFile = 'collections.json'
-const dialects = ['sqlite', 'postgres'] as const
-
-/** The collections whose migrations are in one folder. */
-export interface CollectionFolder {
-  path: string
-  collections: readonly Described[]
-}
+import { type CollectionFolder, dialects, listFiles, readSnapshot, snapshotFile } from './snapshot.ts'
 
 export interface FolderDiff {
   folder: CollectionFolder
@@ -23,19 +14,6 @@ export interface FolderDiff {
 
 /** Counts rows; undefined if the table is not there. */
 export type CountRows = (sql: Violations['sql']) => Promise<number | undefined>
-
-export function readSnapshot({ path, collections }: CollectionFolder): Snapshot {
-  const file = join(path, snapshotFile)
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Snapshot
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      throw new FatalError(`${file} cannot be read: ${errorMessage(error)}`, exitCodes.badData, { cause: error })
-    }
-    // Stays the same once it is written, whatever is declared later.
-    return { space: collections[0]?.name ?? '', collections: {} }
-  }
-}
 
 export function diffFolder(folder: CollectionFolder): FolderDiff {
   const snapshot = readSnapshot(folder)
@@ -88,11 +66,6 @@ export function writeFolder({ folder, snapshot, changes }: FolderDiff, name?: st
   return hasStatements ? file : undefined
 }
 
-/** Whether anything has been written yet. */
-export function hasMigrations(path: string): boolean {
-  return dialects.some((dialect) => listFiles(join(path, dialect)).length > 0)
-}
-
 /** A crash leaves the old file or the new one. */
 function writeWhole(path: string, text: string): void {
   const draft = `${path}.${process.pid}.draft`
@@ -105,14 +78,6 @@ function nextNumber(path: string): string {
     listFiles(join(path, dialect)).map((file) => Number(/^(\d{4})-/.exec(file)?.[1] ?? 0)),
   )
   return String(Math.max(0, ...numbers) + 1).padStart(4, '0')
-}
-
-function listFiles(path: string): string[] {
-  try {
-    return readdirSync(path)
-  } catch {
-    return []
-  }
 }
 
 function nameOf(changes: readonly SchemaChange[]): string {

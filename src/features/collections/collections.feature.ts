@@ -1,5 +1,5 @@
 /** What all collections share: their GraphQL types, writes of several collections at once, and the page that documents them. */
-import { registryOf } from '../../collections/service.ts'
+import { registryOf } from '../../collections/registry.ts'
 import { defineFeature } from '../../platform/feature.ts'
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 

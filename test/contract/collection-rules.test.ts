@@ -29,6 +29,7 @@ import {
   signedIn,
   through,
 } from '../../src/collections/declare/rules.ts'
+import { findByRule, writeAllowed, writeFound } from '../../src/collections/rules/finders.ts'
 import { isAllowed, type StoredRow } from '../../src/collections/rules/predicate.ts'
 import { describeRule } from '../../src/collections/rules/sentence.ts'
 import { writeRule } from '../../src/collections/rules/sql.ts'
@@ -57,6 +58,7 @@ const teams = {
     read: any(row.owner.is(me), row.members.has(me)),
     update: any(all(row.size.gt(1), not(row.owner.is(me))), row.owner.name.is('Ada'), not(after.size.gt(0))),
   },
+  filter: ['name', 'size'],
 }
 const tickets = {
   name: 'tickets',
@@ -74,6 +76,7 @@ const tickets = {
     levels: list(integer()),
     watchers: list(belongsTo(users as never)),
   },
+  filter: ['title', 'status', 'priority', 'cost', 'urgent', 'due', 'seen'],
 }
 const described = describeCollections([teams, tickets], (target) =>
   target === users ? 'users' : (target as typeof teams),
@@ -248,6 +251,35 @@ function findRelated({ name }: Described, id: number): StoredRow | undefined {
   return storedTeams.find((each) => each.id === id && id !== deletedTeam)
 }
 
+/** What indexes find for the rule are all rows that it allows, and only these if the finder says so. */
+async function requireFound(db: Database, rule: Rule, principal: RulePrincipal, expected: readonly unknown[]) {
+  const { dialect } = db
+  const finder = findByRule(rule, ticketsTable, { dialect, principal })
+  if (!finder) return
+  found += 1
+  const read = async (write: (params: Params) => string) => {
+    const params = new Params()
+    const rows = await db.all<{ id: number }>(`SELECT id FROM (${write(params)}) AS found ORDER BY id`, params.values)
+    return rows.map(({ id }) => id)
+  }
+  const message = `${dialect}, user ${principal.id}: ${describeRule(rule)}`
+  const most = storedTickets.length
+  const all = await read((params) => writeFound(finder, { dialect, params, most }))
+  if (finder.isExact) assert.deepEqual(all, expected, message)
+  else {
+    const allowed = await read((params) => {
+      const condition = writeRule(rule, ticketsTable, { dialect, principal, params, alias: 'target' })
+      if (typeof condition === 'boolean') return `SELECT id FROM tickets WHERE ${condition}`
+      return writeAllowed(finder, { rule: condition, of: ticketsTable }, { dialect, params, most })
+    })
+    assert.deepEqual(allowed, expected, message)
+    const missing = expected.filter((id) => !all.includes(id as number))
+    assert.deepEqual(missing, [], message)
+  }
+}
+
+let found = 0
+
 /** Returns how many rows the rule allows. */
 async function requireSame(rule: Rule, principal: RulePrincipal): Promise<number> {
   const expected = storedTickets
@@ -261,6 +293,7 @@ async function requireSame(rule: Rule, principal: RulePrincipal): Promise<number
     const rows = await db.all<{ id: number }>(`SELECT id FROM tickets WHERE ${where} ORDER BY id`, params.values)
     const found = rows.map(({ id }) => id)
     assert.deepEqual(found, expected, `${dialect}, user ${principal.id}: ${describeRule(rule)}\n${where}`)
+    await requireFound(db, rule, principal, expected)
   }
   return expected.length
 }
@@ -330,6 +363,7 @@ describe('a rule', () => {
     )
     assert.ok(combinations >= 100_000, String(combinations))
     // Neither all of them nor none.
+    assert.ok(found > 100, `${found} by indexes`)
     assert.ok(allowed > combinations / 10 && allowed < (combinations * 9) / 10, `${allowed} of ${combinations}`)
   })
 })

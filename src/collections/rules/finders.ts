@@ -142,7 +142,7 @@ export function writeAllowed(
   const { most } = options
   const allowed = sources.map(
     (source) => `SELECT id FROM (SELECT target.id FROM (${writeSource(source, { ...options, most: undefined })}) AS one
-      CROSS JOIN ${quote(of.table)} AS target WHERE target.id = one.id AND ${rule} LIMIT ${most}) AS some`,
+      CROSS JOIN ${quote(of.table)} AS target WHERE target.id = one.id AND ${rule} LIMIT ${most}) AS allowed`,
   )
   return allowed.join(' UNION ')
 }

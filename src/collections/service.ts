@@ -12,8 +12,10 @@ import { Params } from '../platform/listing/list-params.ts'
 import { validationFailed } from '../platform/validation/body-validation.ts'
 import { Problems } from '../platform/validation/problems.ts'
 import { type Actor, anonymous, type Row, system } from './actor.ts'
+import { createRelatedRows } from './changes/related-rows.ts'
 import { type Described, type DescribedField, isOwnField, isStored } from './declare/describe.ts'
 import type { Action, FieldPath, Rule } from './declare/rules.ts'
+import { isAllowed, type StoredRow } from './rules/predicate.ts'
 import { describeRule } from './rules/sentence.ts'
 import { decideRule } from './rules/values.ts'
 import { keyTable, quote, storedFieldsOf } from './schema/tables.ts'
@@ -736,13 +738,30 @@ export function createCollectionService({
     const readable = shown.filter(
       (field) => isStored(field) && !isOwnField(field.name) && isReadable(field, current, actor.principal),
     )
-    return entries.map(({ type, at, actor_id }, i) => ({
-      version: versionOf(type, entries[i] as ChangeRow),
-      type,
-      at,
-      actor: actor_id === null ? null : { id: actor_id, name: names.get(actor_id)?.name ?? '' },
-      changes: type.endsWith('.deleted') ? {} : difference(readable, rows[i] as Record<string, unknown>, rows[i + 1]),
-    }))
+    const isVisible = await Promise.all(rows.map((row) => wasVisible(row as StoredRow, actor)))
+    return entries.flatMap(({ type, at, actor_id }, i): VersionEntry[] => {
+      if (!isVisible[i]) return []
+      const isKnown = !type.endsWith('.deleted') && isVisible[i + 1] !== false
+      return [
+        {
+          version: versionOf(type, entries[i] as ChangeRow),
+          type,
+          at,
+          actor: actor_id === null ? null : { id: actor_id, name: names.get(actor_id)?.name ?? '' },
+          changes: isKnown ? difference(readable, rows[i] as Record<string, unknown>, rows[i + 1]) : {},
+        },
+      ]
+    })
+  }
+
+  /** Whether the actor may see a row as it was, by what it refers to as that is now, or last was. */
+  async function wasVisible(row: StoredRow, { principal }: Actor): Promise<boolean> {
+    const rule = collection.rules?.read
+    if (!principal || !rule) return true
+    const decided = decideRule(rule, principal)
+    if (decided !== undefined) return decided
+    const judge = createRelatedRows({ db, changes, keepsDeleted: true })
+    return judge((findRelated) => isAllowed(rule, collection, principal, { row, after: row, findRelated }))
   }
 
   return {

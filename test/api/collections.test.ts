@@ -89,6 +89,27 @@ onEachEngine('a collection', (engine) => {
     assert.deepEqual(versions.body.data[4].actor, { id: ada.id, name: 'Ada' })
   })
 
+  test('shows no version of a time when its reader could not see the row', async (t) => {
+    const { ada, grace, chief, post, get, request } = await startHelpdesk(t, engine)
+    const [own, other] = [
+      (await post('/api/teams', { name: 'Own', members: [ada.id] }, chief.access)).body.data.id,
+      (await post('/api/teams', { name: 'Other', members: [grace.id] }, chief.access)).body.data.id,
+    ]
+    const { id } = (await post('/api/tickets', { title: 'Secret plan', team: other }, chief.access)).body.data
+    const change = (json: object) => request('PATCH', `/api/tickets/${id}`, { json, token: chief.access })
+    await change({ title: 'Public', team: own })
+    await change({ title: 'Published' })
+    const seen = (await get(`/api/tickets/${id}/versions`, ada.access)).body.data
+    assert.deepEqual(
+      seen.map(({ version, changes }: { version: number; changes: object }) => [version, changes]),
+      [
+        [3, { title: ['Public', 'Published'] }],
+        [2, {}],
+      ],
+    )
+    assert.equal((await get(`/api/tickets/${id}/versions`, chief.access)).body.data.length, 3)
+  })
+
   test('is a typed service for features that need it, and has routes, elements and commands of its own', async (t) => {
     const memos = collection({
       name: 'memos',

@@ -1,6 +1,6 @@
 /** The commands of a collection: import, export and seed. They act as the service itself, which may do everything. */
-import { InvalidArgumentError, Option } from 'commander'
 import { defineCommand, type FeatureCommand } from '../../platform/command-line/command.ts'
+import { formatOption, parseCount, parseDelimiter } from '../../platform/command-line/file-options.ts'
 import type { OpenCollection } from './export.ts'
 
 export function createCommands(name: string): FeatureCommand<OpenCollection>[] {
@@ -77,20 +77,3 @@ Exit codes: 0 everything was imported, 65 rows were skipped, 66 the file cannot 
 Examples:
   latchkey ${name}:import ${name}.csv
   zcat ${name}.ndjson.gz | latchkey ${name}:import - --format ndjson`
-
-function formatOption(description: string): Option {
-  return new Option('--format <format>', description).choices(['csv', 'ndjson'])
-}
-
-function parseCount(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
-  return Number(text)
-}
-
-function parseDelimiter(text: string): string {
-  const delimiter = text === '\\t' ? '\t' : text
-  if (!/^[\t -~]$/.test(delimiter) || delimiter === '"') {
-    throw new InvalidArgumentError('It must be one ASCII character, and not a quote.')
-  }
-  return delimiter
-}

@@ -3,7 +3,7 @@ import { FatalError } from '../../core/fatal-error.ts'
 import type { CommandContext } from '../../platform/command-line/command.ts'
 import { describeFailure } from '../../platform/command-line/database-failure.ts'
 import { listenForInterrupt } from '../../platform/command-line/interrupt.ts'
-import { createOutputFile, type OutputFile } from '../../platform/command-line/output-file.ts'
+import { createOutputFile, type OutputFile, writeToStandardOutput } from '../../platform/command-line/output-file.ts'
 import { createProgress, displayOn } from '../../platform/command-line/progress.ts'
 import { csvText } from '../../platform/csv/csv-text.ts'
 import { system } from '../actor.ts'
@@ -58,9 +58,4 @@ export async function exportCollection(
     interrupt.release()
     await close()
   }
-}
-
-/** Resolves when the reader has consumed the text. A closed pipe ends the process (main.ts). */
-function writeToStandardOutput(text: string): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(text, (error) => error ?? resolve()))
 }

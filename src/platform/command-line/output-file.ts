@@ -80,3 +80,8 @@ async function syncFolder(path: string): Promise<void> {
 function cannotWrite(path: string, reason: string, cause?: unknown): FatalError {
   return new FatalError(`cannot write ${path}: ${reason}`, exitCodes.cannotCreate, { cause })
 }
+
+/** Resolves when the reader has consumed the text. A closed pipe ends the process (main.ts). */
+export function writeToStandardOutput(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, (error) => error ?? resolve()))
+}

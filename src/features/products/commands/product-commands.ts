@@ -1,6 +1,6 @@
 /** The products:* commands: their names, options and help. */
-import { InvalidArgumentError, Option } from 'commander'
 import { defineCommand } from '../../../platform/command-line/command.ts'
+import { formatOption, parseCount, parseDelimiter } from '../../../platform/command-line/file-options.ts'
 import type { ProductsService } from '../products.create.ts'
 import { readColumns, requiredColumns } from '../transfer/columns.ts'
 import type { ExportOptions } from './products-export.ts'
@@ -86,21 +86,4 @@ export const productCommands = [
 /** `a, b and c` */
 function listOf(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
-}
-
-function formatOption(description: string): Option {
-  return new Option('--format <format>', description).choices(['csv', 'ndjson'])
-}
-
-function parseCount(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
-  return Number(text)
-}
-
-function parseDelimiter(text: string): string {
-  const delimiter = text === '\\t' ? '\t' : text
-  if (!/^[\t -~]$/.test(delimiter) || delimiter === '"') {
-    throw new InvalidArgumentError('It must be one ASCII character, and not a quote.')
-  }
-  return delimiter
 }

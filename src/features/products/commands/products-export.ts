@@ -4,7 +4,7 @@ import { FatalError } from '../../../core/fatal-error.ts'
 import type { CommandContext } from '../../../platform/command-line/command.ts'
 import { describeFailure } from '../../../platform/command-line/database-failure.ts'
 import { type Interrupt, listenForInterrupt } from '../../../platform/command-line/interrupt.ts'
-import { createOutputFile, type OutputFile } from '../../../platform/command-line/output-file.ts'
+import { createOutputFile, type OutputFile, writeToStandardOutput } from '../../../platform/command-line/output-file.ts'
 import { createProgress, displayOn } from '../../../platform/command-line/progress.ts'
 import { keepHeapSmall } from '../../../platform/process/small-heap.ts'
 import type { ProductsService } from '../products.create.ts'
@@ -53,11 +53,6 @@ export async function exportProducts(
     interrupt.release()
     await close()
   }
-}
-
-/** Resolves when the reader has consumed the text. A closed pipe ends the process (main.ts). */
-function writeToStandardOutput(text: string): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(text, (error) => error ?? resolve()))
 }
 
 function requireUninterrupted({ signal, exitCode }: Interrupt): void {

@@ -130,6 +130,22 @@ onEachEngine('a long list of a collection', (engine) => {
       else assert.match(sql, /LIMIT (1001|2000|8001|16000)\b/)
     }
   })
+
+  test('looks up the position of a cursor', async () => {
+    const api = await stock()
+    const { next } = (await api.get('/api/parts?sort=name&per_page=2', api.inspector.access)).body.meta
+    const statements = recordStatements(api.db, { withScans: true })
+    assert.equal((await api.get(`/api/parts?sort=name&cursor=${next}`, api.inspector.access)).status, 200)
+    const walks = statements().filter(({ sql }) => sql.startsWith('WITH page'))
+    assert.equal(walks.length, 1)
+    const [plan = []] = await plansOf(api, walks)
+    assert.match(
+      plan.join('\n'),
+      engine === 'sqlite'
+        ? /SEARCH target .*\(<expr>=\? AND id>\?\)[\s\S]*SEARCH target .*\(<expr>>\?\)/
+        : /Index Cond: \(ROW\(/,
+    )
+  })
 })
 
 /** Rows that are scanned, but not in the order of an index. */

@@ -74,11 +74,16 @@ export function createListSql({ db: { dialect }, collection, statements }: ListS
 
   type Order = ReturnType<typeof orderOf>
 
+  /** SQLite gives a cast the type that it names, and compares that with an expression, which has none, by no index. */
+  function toSortValue(value: Value, field: DescribedField, params: Params): string {
+    return dialect === 'sqlite' ? params.add(value) : castTo(field, params.add(value), dialect)
+  }
+
   /** One part or two: SQLite looks up only the first column of a pair in an index. It merges the parts as it reads. */
   function writeAfter({ value, id }: Position, { field, column, isDescending }: Order, params: Params): string[] {
     const sign = isDescending ? '<' : '>'
     if (field.name === 'id') return [`target.id ${sign} ${params.add(id)}`]
-    const at = castTo(field, params.add(value), dialect)
+    const at = toSortValue(value, field, params)
     const beyond = params.add(id)
     if (dialect === 'postgres') return [`(${column}, target.id) ${sign} (${at}, ${beyond})`]
     return [`${column} = ${at} AND target.id ${sign} ${beyond}`, `${column} ${sign} ${at}`]
@@ -98,9 +103,7 @@ export function createListSql({ db: { dialect }, collection, statements }: ListS
     const isFurther =
       position !== undefined && from !== undefined && (isDescending ? from < position.value : from > position.value)
     const after = position && !isFurther ? writeAfter(position, order, params) : []
-    const bound = (value: Value, sign: string) => [
-      `${column} ${sign} ${castTo(order.field, params.add(value), dialect)}`,
-    ]
+    const bound = (value: Value, sign: string) => [`${column} ${sign} ${toSortValue(value, order.field, params)}`]
     const conditions = [
       live,
       ...(by ? [by.write(params, 'target')] : []),

@@ -4,6 +4,7 @@ import { auditOrders } from './audit-orders.ts'
 import { changeLogAtScale } from './change-log-at-scale.ts'
 import { changeLogCost } from './change-log-cost.ts'
 import { changeReaders } from './change-readers.ts'
+import { collections } from './collections.ts'
 import { compare, usage } from './compare.ts'
 import { durableWrites } from './durable-writes.ts'
 import { fanOut } from './fan-out.ts'
@@ -36,6 +37,7 @@ const benchmarks: Record<string, Benchmark> = {
   'product-orders': productOrders,
   'audit-orders': auditOrders,
   'user-orders': userOrders,
+  collections,
   'products-on-postgres': productsOnPostgres,
   'postgres-by-id': postgresById,
   threads,

@@ -161,7 +161,7 @@ function readPosition(
 }
 
 export interface ListsDeps extends ListSqlDeps {
-  db: Pick<Database, 'dialect' | 'scan'>
+  db: Pick<Database, 'dialect' | 'all' | 'scan'>
 }
 
 /** Of rows that the reader may see: others must not make a difference. */
@@ -171,6 +171,8 @@ const maxAllowed = 1000
 /** Sorting and walking are tried in turns with more rows each time, so that a page takes about as long as the better of both. */
 const growth = 8
 const walkedPerFound = 4
+/** Rows in the order of an index, short enough for the event loop. */
+const maxQuickRead = 250
 /** Beyond that, counting reads the whole table. */
 const maxFound = 64 * maxAllowed
 
@@ -227,7 +229,10 @@ export function createLists({ db, collection, statements }: ListsDeps) {
     const needed = request.limit + 1
     let { position, skip } = request
     const by = selection.sort.field === 'id' ? finders.flatMap(orderedById)[0] : undefined
-    if (isWhole) return read(sql.walk({ selection, position, skip, limit: needed, by, walked: undefined }))
+    if (isWhole) {
+      const walk = sql.walk({ selection, position, skip, limit: needed, by, walked: undefined })
+      return skip + needed <= maxQuickRead ? db.all(walk.sql, walk.params) : read(walk)
+    }
     for (let most = maxAllowed; ; most *= growth) {
       const range = { selection, position, skip, limit: needed - rows.length }
       const { fewest } = most === maxAllowed ? found : await find(finders, most)
@@ -286,7 +291,10 @@ export function createLists({ db, collection, statements }: ListsDeps) {
       const { sort, filters, q, position, limit, skip } = request
       const planned = await plan({ sort, filters, q, principal })
       if (!planned) return { rows: [], total: 0, next: undefined, previous: undefined }
-      const [rows, counted] = await Promise.all([readRows(planned, request), total(planned, request)])
+      const reading = readRows(planned, request)
+      // A first page that holds everything is its own count, and is known at once where nothing has to be looked for.
+      const isAll = planned.isWhole && position === undefined && skip === 0 && (await reading).length <= limit
+      const [rows, counted] = await Promise.all([reading, isAll ? null : total(planned, request)])
       const isBefore = position?.isBefore ?? false
       const type = comparedTypeOf(collection.fields.get(sort.field) as DescribedField)
       const positionOf = (row: Readonly<ListRow>, isBefore: boolean): Position => ({

@@ -13,7 +13,14 @@ import type { Actor } from './actor.ts'
 import type { Action } from './declare/rules.ts'
 import { type Resource, resourceOf } from './resource.ts'
 import { mayBeAnonymous } from './rules/values.ts'
-import type { BatchedWrite, CollectionService, KnownRows, PreparedWrite, Registry } from './service.ts'
+import {
+  type BatchedWrite,
+  type CollectionService,
+  expectEtag,
+  type KnownRows,
+  type PreparedWrite,
+  type Registry,
+} from './service.ts'
 
 export interface Operation {
   method: string
@@ -58,7 +65,7 @@ export function createBatch({ db, changes, registry }: BatchDeps) {
         service,
         id: parseId(id),
         body,
-        isExpected: if_match === undefined ? undefined : expect(if_match),
+        isExpected: if_match === undefined ? undefined : expectEtag(if_match),
       }
       if (path === base && method === 'POST') return { ...asked, action: 'create' }
       const isOne = /^\d{1,20}$/.test(id) && rest.length === 0
@@ -164,11 +171,6 @@ export function createBatch({ db, changes, registry }: BatchDeps) {
 export type Batch = ReturnType<typeof createBatch>
 
 const statementsOf = (planned: readonly Planned[]) => planned.flatMap(({ write }) => write.statements)
-
-function expect(etag: string): (current: string) => boolean {
-  const wanted = etag.split(';')[0]?.replaceAll('"', '')
-  return (current) => etag.trim() === '*' || current.split(';')[0]?.replaceAll('"', '') === wanted
-}
 
 /** 401 and 403 as on the collection's own routes. */
 function requireKey({ collection }: CollectionService, action: Action, { userId, allows }: Actor): void {

@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import { AppError } from '../core/app-error.ts'
 import type { ChangeRow } from '../platform/changes/change.ts'
 import { ConstraintError, rowOf, type Statement, type Value } from '../platform/database/database.ts'
+import { matchEtags } from '../platform/http/conditional-requests.ts'
 import { httpErrors } from '../platform/http/http-errors.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import { Params } from '../platform/listing/list-params.ts'
@@ -821,6 +822,12 @@ export function createCollectionService({
 
 export function etagOf(version: number, updatedAt: string): string {
   return `"${version}-${updatedAt}"`
+}
+
+/** The condition of an If-Match header, also without quotes. The tag of a selection names the version it was made from. */
+export function expectEtag(given: string): NonNullable<Expectation> {
+  const header = given.includes('"') || given.trim() === '*' ? given : `"${given.trim()}"`
+  return matchEtags(header, (etag) => (etag.includes(';') ? `${etag.slice(0, etag.indexOf(';'))}"` : etag))
 }
 
 /** A deleted row is logged as it last was. */

@@ -1,12 +1,14 @@
 /** The GraphQL schema that a declaration of collections gives. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { any, collection, everybody, integer, row, signedIn, text, time } from '../../src/public/collections.ts'
 import { shareService } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { type OpenStream, openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { ask, send } from '../support/graphql.ts'
 import { startHelpdesk } from '../support/helpdesk.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('a collection over GraphQL', (engine) => {
   const service = shareService((t) => startHelpdesk(t, engine), {})
@@ -75,6 +77,13 @@ onEachEngine('a collection over GraphQL', (engine) => {
       `mutation { updateTicket(id: ${ticketId}, input: { priority: 1 }, ifMatch: ${JSON.stringify(etag)}) { id } }`,
     )
     assert.equal(late.body.errors[0].message, 'Ticket has changed')
+
+    const { headers } = await api.get(`/api/tickets/${ticketId}`, ada.access)
+    const byRest = await as(ada.access)(
+      `mutation ($etag: String) { updateTicket(id: ${ticketId}, input: { priority: 4 }, ifMatch: $etag) { priority } }`,
+      { etag: `"0-other", ${headers.get('etag')}` },
+    )
+    assert.deepEqual(byRest.body.data?.updateTicket, { priority: 4 }, JSON.stringify(byRest.body))
 
     const hidden = await as(ada.access)(`{ ticket(id: ${ticketId}) { title cost } }`)
     assert.deepEqual(hidden.body.data, { ticket: { title: 'Printer', cost: null } })
@@ -177,4 +186,46 @@ onEachEngine('a collection over GraphQL', (engine) => {
     assert.equal((await api.get(`/api/tickets/${second.body.data.id}`, ada.access)).status, 404)
     assert.equal(stranger.events.length, 1)
   })
+})
+
+test('names, descriptions and details of errors are those of the schema', async (t) => {
+  const plans = collection({
+    name: 'project-plans',
+    migrations: temporaryFolder(t),
+    fields: {
+      plan_name: text({ min: 2, label: 'Name of the plan' }),
+      starts_at: time({ optional: true, help: 'When work begins' }),
+      sort_key: integer({ optional: true, unique: true }),
+    },
+    rules: { read: everybody, create: signedIn, update: any(signedIn, row.plan_name.is('Open')) },
+    filter: ['starts_at'],
+  })
+  const api = await startApiWithRoles(t, { extensions: [plans] })
+  const { access: token } = await api.signInAs('user')
+  const create = (input: string, args = '') =>
+    send(api, `mutation { createProjectPlan(input: { ${input} }${args}) { id } }`, { token })
+  const detailsOf = async (sent: ReturnType<typeof send>) => Object.keys((await sent).body.errors[0].extensions.details)
+  assert.deepEqual(await detailsOf(create('planName: "x", startsAt: "soon"')), ['planName', 'startsAt'])
+  assert.equal(
+    (await create('planName: "One", sortKey: 1', ', idempotencyKey: "k"')).body.data.createProjectPlan.id,
+    '1',
+  )
+  assert.deepEqual(await detailsOf(create('planName: "Two", sortKey: 1')), ['sortKey'])
+  assert.deepEqual(await detailsOf(create('planName: "Two"', ', idempotencyKey: "k"')), ['idempotencyKey'])
+  const list = send(api, '{ projectPlans(filter: { startsAt: { gte: "soon" } }) { data { id } } }')
+  assert.deepEqual(await detailsOf(list), ['filter.startsAt.gte'])
+
+  const described = await send(
+    api,
+    `{ type: __type(name: "ProjectPlan") { description fields { name description } }
+      input: __type(name: "CreateProjectPlanInput") { inputFields { name description } }
+      mutations: __type(name: "Mutation") { fields { name description } } }`,
+  )
+  const { type, input, mutations } = described.body.data
+  type Named = { name: string; description: string }
+  const of = (fields: Named[], wanted: string) => fields.find(({ name }) => name === wanted)?.description
+  assert.equal(type.description, 'A row of the collection project-plans. Rule: everyone.')
+  assert.equal(of(type.fields, 'planName'), 'Name of the plan')
+  assert.equal(of(input.inputFields, 'startsAt'), 'When work begins')
+  assert.match(of(mutations.fields, 'updateProjectPlan') ?? '', /Rule: you are signed in or plan name is Open\.$/)
 })

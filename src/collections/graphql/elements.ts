@@ -17,15 +17,16 @@ import {
 import type { Selection } from '../../platform/graphql/schema/selection.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import { cursorMetaOf } from '../../platform/listing/list-responses.ts'
-import { exactNumbersOf, rememberExactNumbers } from '../../platform/validation/body-validation.ts'
+import { exactNumbersOf, rememberExactNumbers, validationFailed } from '../../platform/validation/body-validation.ts'
 import { actorOf, type Row } from '../actor.ts'
 import type { ChangeView } from '../changes/view.ts'
 import { comparedTypeOf, type Described, type DescribedField, valuesOf } from '../declare/describe.ts'
 import type { FieldDefinition } from '../declare/fields.ts'
 import type { Action } from '../declare/rules.ts'
 import { accessOf } from '../rest/routes.ts'
+import { describeRule } from '../rules/sentence.ts'
 import { quote } from '../schema/tables.ts'
-import { type CollectionService, etagOf, shownFieldsOf } from '../service.ts'
+import { type CollectionService, etagOf, expectEtag, shownFieldsOf } from '../service.ts'
 import type { Includes } from '../store/includes.ts'
 import { isNotNull, operators } from '../store/list-filters.ts'
 import { filtersOf, type GivenFilter, hasBounds } from '../store/lists.ts'
@@ -79,12 +80,37 @@ export function createCollectionElements(deps: CollectionElementsDeps): Element[
   const { collection } = deps.service
   return [
     ...createTypes(deps),
-    ...createQueries(deps),
-    ...createMutations(deps),
+    ...[...createQueries(deps), ...createMutations(deps)].map(withOwnNames),
     createSubscription(deps),
     ...createInputs(collection),
   ]
 }
+
+/** Details of errors have the names of the schema. */
+function withOwnNames(element: Element): Element {
+  if (element.kind !== 'query' && element.kind !== 'mutation') return element
+  return {
+    ...element,
+    async resolve(...given) {
+      try {
+        return await element.resolve?.(...given)
+      } catch (error) {
+        const details = error instanceof AppError && (error.extra?.details as Record<string, string[]> | undefined)
+        if (!details) throw error
+        throw validationFailed(
+          Object.fromEntries(Object.entries(details).map(([name, problems]) => [camel(name), problems])),
+        )
+      }
+    },
+  }
+}
+
+const describing = ({ options: { help, label } }: FieldDefinition) => {
+  const description = help ?? label
+  return description === undefined ? {} : { description }
+}
+
+const ruleOf = ({ rules }: Described, action: Action) => `Rule: ${describeRule(rules?.[action] ?? { kind: 'never' })}.`
 
 function scalarOf(definition: FieldDefinition): string {
   const { kind, options, item } = definition.computed?.type ?? definition
@@ -114,7 +140,7 @@ function createTypes({ service, includes, db }: CollectionElementsDeps): Element
   const fields: Record<string, string | Field<Fields>> = { id: 'ID!' }
   for (const field of shownFieldsOf(collection)) {
     const { name, kind, definition, target } = field
-    const { readable, optional, help } = definition.options
+    const { readable, optional } = definition.options
     const isNullable = optional || kind === 'computed' || readable !== undefined
     const known = camel(name)
     const isJson = valuesOf(definition).kind === 'json'
@@ -124,7 +150,7 @@ function createTypes({ service, includes, db }: CollectionElementsDeps): Element
     }
     const scalar: Field<Fields> = {
       type: `${scalarOf(definition)}${isNullable ? '' : '!'}`,
-      ...(help !== undefined && { description: help }),
+      ...describing(definition),
       ...((readable || isJson) && { resolve: read }),
     }
     if (!target) {
@@ -137,7 +163,9 @@ function createTypes({ service, includes, db }: CollectionElementsDeps): Element
     const related = target.rules ? pascal(target.singular) : 'RelatedUser'
     fields[known] = {
       type: isList ? `[${related}!]!` : related,
-      description: isList ? 'Those that you may read.' : 'Null if you may not read it.',
+      description: [definition.options.help, isList ? 'Those that you may read.' : 'Null if you may not read it.']
+        .filter((each) => each !== undefined)
+        .join(' '),
       ...(isList && { size: () => definition.options.max ?? assumedOfMany }),
       async load(sources, context) {
         const idsOf = (source: Fields) => [requireReadable(source, known) ?? []].flat() as number[]
@@ -182,7 +210,11 @@ function createTypes({ service, includes, db }: CollectionElementsDeps): Element
     },
   }
   return [
-    objectType<Fields>({ name: title, fields }),
+    objectType<Fields>({
+      name: title,
+      description: `A row of the collection ${collection.name}. ${ruleOf(collection, 'read')}`,
+      fields,
+    }),
     objectType({ name: `${title}List`, fields: { data: `[${title}!]!`, meta: 'CursorMeta!' } }),
     objectType({
       name: `${title}Change`,
@@ -211,7 +243,9 @@ const singularOf = (name: string) => (name.endsWith('ies') ? `${name.slice(0, -3
 function createInputs(collection: Described): Element[] {
   const title = pascal(collection.singular)
   const writable = writableFieldsOf(collection)
-  const given = Object.fromEntries(writable.map(({ name, definition }) => [camel(name), scalarOf(definition)]))
+  const given = Object.fromEntries(
+    writable.map(({ name, definition }) => [camel(name), { type: scalarOf(definition), ...describing(definition) }]),
+  )
   const filters = Object.fromEntries(filtersOf(collection).map((field) => [camel(field.name), filterTypeOf(field)]))
   return [
     inputType({
@@ -226,7 +260,9 @@ function createInputs(collection: Described): Element[] {
       checksNumbers: true,
       fields: given,
     }),
-    ...(Object.keys(filters).length > 0 ? [inputType({ name: `${title}Filter`, fields: filters })] : []),
+    ...(Object.keys(filters).length > 0
+      ? [inputType({ name: `${title}Filter`, description: 'All that is given must match.', fields: filters })]
+      : []),
   ]
 }
 
@@ -255,6 +291,7 @@ function createQueries({ service }: CollectionElementsDeps): Element[] {
   return [
     query<ListArgs>({
       name: camel(collection.name),
+      description: 'The rows that you may read, by page.',
       type: `${title}List`,
       args: {
         sort: { type: 'String', description: 'As in the REST API: a field, with - in front for descending.' },
@@ -296,6 +333,7 @@ function createQueries({ service }: CollectionElementsDeps): Element[] {
 
     query<{ id: string }>({
       name: camel(collection.singular),
+      description: ruleOf(collection, 'read'),
       type: title,
       args: { id: 'ID!' },
       access,
@@ -345,7 +383,9 @@ function createMutations({ service }: CollectionElementsDeps): Element[] {
   return [
     mutation<{ input: object; idempotencyKey?: string | null }>({
       name: `create${title}`,
-      description: 'A repeated request with the same `idempotencyKey` returns the same row and creates no other.',
+      description:
+        'A repeated request with the same `idempotencyKey` returns the same row and creates no other. ' +
+        ruleOf(collection, 'create'),
       type: title,
       args: {
         input: `Create${title}Input!`,
@@ -359,22 +399,23 @@ function createMutations({ service }: CollectionElementsDeps): Element[] {
     }),
     mutation<{ id: string; input: object; ifMatch?: string | null }>({
       name: `update${title}`,
+      description: `Changes the fields that are given. ${ruleOf(collection, 'update')}`,
       type: title,
       args: {
         id: 'ID!',
         input: `Update${title}Input!`,
-        ifMatch: { type: 'String', description: 'The `etag` that the row must have.' },
+        ifMatch: { type: 'String', description: 'The `etag` that the row must have, or the ETag of the REST API.' },
       },
       access: accessOf(collection, 'update'),
       async resolve({ id, input, ifMatch }, context, { selection }) {
         const actor = await begin('update', context, selection(), input)
-        const expected = ifMatch?.replaceAll('"', '')
-        const isExpected = expected ? (etag: string) => etag.replaceAll('"', '') === expected : undefined
+        const isExpected = ifMatch ? expectEtag(ifMatch) : undefined
         return toFields((await service.update(parseId(id), bodyOf(input), actor, isExpected)).row)
       },
     }),
     mutation<{ id: string }>({
       name: `delete${title}`,
+      description: ruleOf(collection, 'delete'),
       type: 'Boolean',
       args: { id: 'ID!' },
       access: accessOf(collection, 'delete'),
@@ -385,6 +426,7 @@ function createMutations({ service }: CollectionElementsDeps): Element[] {
     }),
     mutation<{ id: string }>({
       name: `restore${title}`,
+      description: `Undoes a deletion. ${ruleOf(collection, 'delete')}`,
       type: title,
       args: { id: 'ID!' },
       access: accessOf(collection, 'delete'),

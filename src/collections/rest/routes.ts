@@ -4,7 +4,7 @@ import type { KeyRequirement } from '../../platform/access/authorize.ts'
 import type { ChangeLog } from '../../platform/changes/change-log.ts'
 import { createChangesHandler } from '../../platform/changes/http/changes-handler.ts'
 import { compressResponse } from '../../platform/http/compression.ts'
-import { contentEtag, ifMatch, isUnchanged } from '../../platform/http/conditional-requests.ts'
+import { contentEtag, isUnchanged } from '../../platform/http/conditional-requests.ts'
 import { idOf } from '../../platform/http/ids.ts'
 import type { ConnectionsPerAddress } from '../../platform/limiter/connections-per-address.ts'
 import { cursorLinksOf, cursorMetaOf } from '../../platform/listing/list-responses.ts'
@@ -15,7 +15,7 @@ import type { Described } from '../declare/describe.ts'
 import type { Action } from '../declare/rules.ts'
 import { type Resource, resourceOf } from '../resource.ts'
 import { mayBeAnonymous } from '../rules/values.ts'
-import { type CollectionService, type ReadRow, shownFieldsOf } from '../service.ts'
+import { type CollectionService, expectEtag, type ReadRow, shownFieldsOf } from '../service.ts'
 import { type Included, type Includes, type IncludeTree, readInclude } from '../store/includes.ts'
 import type { GivenFilter, GivenList } from '../store/lists.ts'
 import { createDocs } from './docs.ts'
@@ -137,10 +137,7 @@ export async function collectionRoutes(
       config: { access: access('update'), docs: method === 'PATCH' ? docs.update : docs.replace },
       onRequest: decide('update'),
       handler: async (request, reply) =>
-        sendOne(
-          reply,
-          await service.update(idOf(request), request.body, actorOf(request.principal), ifMatchVersion(request)),
-        ),
+        sendOne(reply, await service.update(idOf(request), request.body, actorOf(request.principal), ifMatch(request))),
     })
   }
 
@@ -148,7 +145,7 @@ export async function collectionRoutes(
     one,
     { config: { access: access('delete'), docs: docs.delete }, onRequest: decide('delete') },
     async (request, reply) => {
-      await service.delete(idOf(request), actorOf(request.principal), ifMatchVersion(request))
+      await service.delete(idOf(request), actorOf(request.principal), ifMatch(request))
       return reply.code(204).send()
     },
   )
@@ -201,7 +198,6 @@ export function readListQuery(query: Readonly<Record<string, unknown>>): GivenLi
   return { ...query, filters }
 }
 
-/** The tag of a selection names the version that it was made from. */
-function ifMatchVersion(request: FastifyRequest) {
-  return ifMatch(request, (etag) => (etag.includes(';') ? `${etag.slice(0, etag.indexOf(';'))}"` : etag))
+function ifMatch({ headers }: FastifyRequest) {
+  return headers['if-match'] === undefined ? undefined : expectEtag(headers['if-match'])
 }

@@ -14,13 +14,14 @@ export function isUnchanged(request: FastifyRequest, reply: FastifyReply, etag: 
   return same !== undefined
 }
 
-/** Returns the If-Match condition, or undefined if the header is missing. `simplify` removes what does not matter here. */
-export function ifMatch(
-  request: FastifyRequest,
-  simplify = (etag: string) => etag,
-): ((etag: string) => boolean) | undefined {
-  if (request.headers['if-match'] === undefined) return undefined
-  const etags = parseEtags(request.headers['if-match']).map((etag) => simplify(stripEncoding(etag)))
+/** Returns the If-Match condition, or undefined if the header is missing. */
+export function ifMatch({ headers }: Pick<FastifyRequest, 'headers'>): ((etag: string) => boolean) | undefined {
+  return headers['if-match'] === undefined ? undefined : matchEtags(headers['if-match'])
+}
+
+/** The condition of an If-Match header. `simplify` removes what does not matter here. */
+export function matchEtags(header: string, simplify = (etag: string) => etag): (etag: string) => boolean {
+  const etags = parseEtags(header).map((etag) => simplify(stripEncoding(etag)))
   // Strong comparison: a weak ETag matches nothing.
   return (etag) => etags.includes('*') || etags.includes(etag)
 }

@@ -29,6 +29,8 @@ export type CoreConfig = Omit<CoreValues, 'graphql' | 'server'> & {
   /** The value of NODE_ENV, `development` where it is unset. */
   readonly environment: string
   readonly isDevelopment: boolean
+  /** The folder that it was read from. */
+  readonly directory: string
 }
 
 export interface ConfigSources {
@@ -104,6 +106,7 @@ export function loadConfig(sources: ConfigSources, parts: readonly ConfigPart[])
     graphql: { ...values.graphql, wsHost: values.graphql.wsHost ?? values.server.host },
     environment,
     isDevelopment,
+    directory: sources.directory,
   }
   const context = { ...sources, subjectOf: (key: Key<unknown>) => subjectOf(key, gathered.values) }
   for (const check of [checkCore, ...parts.flatMap((part) => part.check ?? [])])

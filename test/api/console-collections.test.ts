@@ -1,10 +1,15 @@
 /** The console pages of a collection, in a browser without scripts. */
 import assert from 'node:assert/strict'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { loadExtensions } from '../../src/app/load-extensions.ts'
+import { root } from '../../src/config/root.ts'
 import { shareService } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onAnyEngine } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { type Helpdesk, startHelpdesk } from '../support/helpdesk.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 onAnyEngine('a collection in the console', (engine) => {
   const shared = shareService((t) => startHelpdesk(t, engine), {})
@@ -157,4 +162,46 @@ onAnyEngine('a collection in the console', (engine) => {
     assert.equal((await browser.open('/console/collections/nothing')).status, 404)
     assert.equal((await (await enter(api, 'ada')).open('/console/collections')).status, 403)
   })
+})
+
+test('a new collection begins as a file with a declaration, in development', async (t) => {
+  const folder = temporaryFolder(t)
+  const config = join(folder, 'config')
+  cpSync(join(root, 'config'), config, { recursive: true })
+  const api = await startApiWithRoles(t, { config })
+  const browser = openConsole(api)
+  await browser.signIn((await api.signInAs('admin')).email)
+  assert.match((await browser.open('/console/collections')).text, /New collection .*No collections yet/)
+  const submit = async (name: string) => {
+    await browser.open('/console/collections/new')
+    return browser.submit('/console/collections/new', { name })
+  }
+  for (const [name, problem] of [
+    ['', 'Must not be blank'],
+    ['../plans', 'Must be lower-case words, joined by hyphens'],
+    ['a'.repeat(41), 'Must be at most 40 characters'],
+    ['products', 'Is already taken'],
+  ] as const) {
+    const { status, text } = await submit(name)
+    assert.equal(status, 422)
+    assert.ok(text.includes(problem), text)
+  }
+  const written = await submit('project-plans')
+  assert.match(written.text, /Collection created .*extensions = \["\.\.\/collections\/project-plans\.ts"\]/)
+  assert.match((await submit('project-plans')).text, /There is already a file/)
+
+  const extensions = await loadExtensions(['../collections/project-plans.ts'], config)
+  const other = await startApiWithRoles(t, { config, extensions })
+  const { access } = await other.signInAs('user')
+  assert.equal((await other.post('/api/project-plans', { title: 'First' }, access)).status, 201)
+  assert.equal((await other.get('/api/project-plans?sort=-title&q=fir', access)).body.meta.total, 1)
+  const viewer = openConsole(other)
+  await viewer.signIn((await other.signInAs('editor')).email)
+  assert.equal((await viewer.open('/console/collections/new')).status, 403)
+
+  const production = await startApiWithRoles(t, { config, env: { NODE_ENV: 'production' } })
+  const there = openConsole(production)
+  await there.signIn((await production.signInAs('admin')).email)
+  assert.equal((await there.open('/console/collections/new')).status, 404)
+  assert.doesNotMatch((await there.open('/console/account')).html, /console\/collections/)
 })

@@ -5,7 +5,7 @@ import type { Infrastructure } from '../../platform/infrastructure.ts'
 
 function createCollectionsService(infrastructure: Infrastructure) {
   const { db, changes, config } = infrastructure
-  return { registry: registryOf(infrastructure), db, changes, publicUrl: config.server.publicUrl }
+  return { registry: registryOf(infrastructure), db, changes, config }
 }
 
 const path = '/console/collections'
@@ -18,14 +18,14 @@ export const collections = defineFeature({
   },
   elements: async ({ registry }) =>
     registry.size === 0 ? [] : (await import('../../collections/graphql/elements.ts')).createSharedElements(),
-  pages: ({ registry, db, publicUrl }) => ({
+  pages: ({ registry, db, config }) => ({
     navigation:
-      registry.size === 0
+      registry.size === 0 && !config.isDevelopment
         ? []
         : [{ path, name: 'Collections', icon: 'page', permission: 'collections.view', order: 39 }],
     routes: (kit) => async (app) => {
       const { addCollectionsPages } = await import('./collections.pages.ts')
-      addCollectionsPages(app, { ...kit, registry, db, publicUrl, path })
+      addCollectionsPages(app, { ...kit, registry, db, config, path })
     },
   }),
 })

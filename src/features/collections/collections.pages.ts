@@ -5,6 +5,8 @@ import { actions } from '../../collections/declare/rules.ts'
 import { describeRule } from '../../collections/rules/sentence.ts'
 import { indexesOf } from '../../collections/schema/tables.ts'
 import type { Registry } from '../../collections/service.ts'
+import type { CoreConfig } from '../../config/config.ts'
+import { principalOf } from '../../platform/access/route-guards.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
 import { visitedAddress } from '../../platform/http/visited-address.ts'
@@ -14,11 +16,12 @@ import { html } from '../../platform/pages/html.ts'
 import type { Page } from '../../platform/pages/pages.ts'
 import { describeField } from './collections.show.ts'
 import { type Extent, measure } from './collections.store.ts'
+import { addNewCollectionPages, mayCreate } from './new-collection.ts'
 
 export interface CollectionsPagesDeps extends PageKit {
   registry: Registry
   db: Database
-  publicUrl: string | undefined
+  config: Pick<CoreConfig, 'directory' | 'isDevelopment' | 'server'>
   /** Of the list. */
   path: string
 }
@@ -27,18 +30,21 @@ const mayView = { config: { access: { permission: 'collections.view' }, docs: fa
 
 export function addCollectionsPages(
   app: FastifyInstance,
-  { send, registry, db, publicUrl, path }: CollectionsPagesDeps,
+  { send, registry, db, config, path }: CollectionsPagesDeps,
 ): void {
+  const { directory, isDevelopment, server } = config
+  if (isDevelopment) addNewCollectionPages(app, { send, db, directory, path })
   app.get('/collections', mayView, async (request, reply) => {
     const all = [...registry.keys()]
     const extents = await Promise.all(all.map((each) => measure(db, each)))
-    return send(request, reply, listPage(all, { extents, path }))
+    const canCreate = isDevelopment && principalOf(request).can(mayCreate.permission)
+    return send(request, reply, listPage(all, { extents, path, canCreate }))
   })
 
   app.get<{ Params: { name: string } }>('/collections/:name', mayView, async (request, reply) => {
     const collection = [...registry.keys()].find(({ name }) => name === request.params.name)
     if (!collection) throw httpErrors.notFound()
-    const address = publicUrl ?? visitedAddress(request)
+    const address = server.publicUrl ?? visitedAddress(request)
     return send(
       request,
       reply,
@@ -57,11 +63,17 @@ function sizeOf(bytes: number): string {
 const rowsOf = ({ rows, deleted }: Extent) =>
   `${(rows - deleted).toLocaleString('en')}${deleted === 0 ? '' : ` and ${deleted.toLocaleString('en')} deleted`}`
 
-function listPage(all: readonly Described[], { extents, path }: { extents: readonly Extent[]; path: string }): Page {
+interface ListView {
+  extents: readonly Extent[]
+  path: string
+  canCreate: boolean
+}
+
+function listPage(all: readonly Described[], { extents, path, canCreate }: ListView): Page {
   return {
     title: 'Collections',
     styles: ['tables.css'],
-    content: html`<h1>Collections</h1>
+    content: html`<div class="row head"><h1>Collections</h1>${canCreate && html`<a class="button main" href="${path}/new" data-new>New collection</a>`}</div>
 <p>Declared by your extensions. Each one has a REST API, GraphQL, a change log and console pages.</p>
 ${
   all.length === 0

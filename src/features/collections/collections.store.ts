@@ -19,3 +19,12 @@ export async function measure(db: Database, { table }: Described): Promise<Exten
   )
   return found ?? { rows: 0, deleted: 0, bytes: 0 }
 }
+
+/** Whether there is a table of this name, whoever it belongs to. */
+export async function hasTable(db: Database, table: string): Promise<boolean> {
+  const sql =
+    db.dialect === 'sqlite'
+      ? 'SELECT 1 AS found FROM sqlite_schema WHERE name = $1'
+      : 'SELECT 1 AS found FROM pg_class WHERE relname = $1 AND relnamespace = current_schema()::regnamespace'
+  return (await db.get(sql, [table])) !== undefined
+}

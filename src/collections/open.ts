@@ -31,6 +31,7 @@ export function openCollection(
   return {
     collection,
     db,
+    services,
     internals: {
       service,
       includes,

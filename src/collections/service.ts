@@ -45,15 +45,21 @@ export interface Hooks {
     after: Readonly<Record<string, unknown>>
     me: Actor['principal']
     services: unknown
+    config: unknown
   }): unknown
-  alongside?(write: { before: Row | undefined; after: Row | undefined }): readonly Statement[]
+  alongside?(write: {
+    before: Row | undefined
+    after: Row | undefined
+    services: unknown
+    config: unknown
+  }): readonly Statement[]
 }
 
 export interface CollectionServiceDeps {
   collection: Described
   hooks: Hooks
   services: unknown
-  infrastructure: Pick<Infrastructure, 'db' | 'clock' | 'random' | 'changes'>
+  infrastructure: Pick<Infrastructure, 'db' | 'clock' | 'random' | 'changes' | 'config'>
   registry: Registry
 }
 
@@ -110,7 +116,7 @@ export function createCollectionService({
   infrastructure,
   registry,
 }: CollectionServiceDeps) {
-  const { db, clock, random, changes } = infrastructure
+  const { db, clock, random, changes, config } = infrastructure
   const statements = createStatements(collection, db.dialect)
   const lists = createLists({ db, collection, statements })
   const bodies = compileBodies(collection)
@@ -217,6 +223,7 @@ export function createCollectionService({
       after: afterOf(before, writing, now),
       me: actor.principal,
       services,
+      config,
     })) ?? {}) as Record<string, unknown>
     const added = Object.entries(changed).flatMap(([name, value]): [string, Value][] => {
       const field = collection.fields.get(name)
@@ -308,7 +315,7 @@ export function createCollectionService({
   }
 
   function alongsideOf(before: Row | undefined, after: Row | undefined): readonly Statement[] {
-    return hooks.alongside?.({ before, after }) ?? []
+    return hooks.alongside?.({ before, after, services, config }) ?? []
   }
 
   async function create(body: unknown, actor: Actor, key?: string): Promise<ReadRow> {

@@ -59,6 +59,17 @@ function showOne({ definition, target }: DescribedField, value: unknown, titles:
   return shorten(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
+/** For the page of a row: items of JSON that has a schema as a table. */
+export function showWhole(field: DescribedField, value: unknown, titles: Titles): Html | string {
+  const { items } = (field.definition.options.schema ?? {}) as { items?: { properties?: object } }
+  const names = Object.keys(items?.properties ?? {})
+  if (names.length === 0 || !Array.isArray(value)) return showValue(field, value, titles)
+  return html`<table class="stack">
+<thead><tr>${names.map((name) => html`<th scope="col">${words(name)}</th>`)}</tr></thead>
+<tbody>${value.map((item) => html`<tr>${names.map((name) => html`<td data-label="${words(name)}">${String(item[name] ?? '–')}</td>`)}</tr>`)}</tbody>
+</table>`
+}
+
 const shorten = (text: string) => (text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text)
 
 export function words(text: string): string {
@@ -185,10 +196,13 @@ function withItems(fields: Problems['fields'], name: string): Problems['fields']
   const items = Object.entries(fields).filter(([path]) => path.startsWith(`${name}.`))
   if (items.length === 0) return fields
   const messages = items.flatMap(([path, problems]) =>
-    problems.map((each) => `Line ${Number(path.slice(name.length + 1)) + 1}: ${each}`),
+    problems.map((each) => `${placeOf(path.slice(name.length + 1))}: ${each}`),
   )
   return { ...fields, [name]: [...(fields[name] ?? []), ...messages] }
 }
+
+/** The line of an item, or where something is in JSON. */
+const placeOf = (path: string) => (/^\d+$/.test(path) ? `Line ${Number(path) + 1}` : path)
 
 /** What a form for a new row begins with. */
 export function defaultValues(fields: readonly DescribedField[]): Values {

@@ -11,6 +11,7 @@ import { problemsOf } from '../../platform/pages/components/forms.ts'
 import { withoutBlanks } from '../../platform/pages/components/list-links.ts'
 import { isAllPicked } from '../../platform/pages/components/row-picks.ts'
 import type { ConsolePages, PageKit } from '../../platform/pages/console-pages.ts'
+import { html } from '../../platform/pages/html.ts'
 import { describeDetails, markAsForm } from '../../platform/validation/body-validation.ts'
 import { actorOf, type Row } from '../actor.ts'
 import type { Described } from '../declare/describe.ts'
@@ -27,6 +28,7 @@ import {
   bulkResultPage,
   columnsOf,
   deletedPage,
+  detailsCard,
   detailsPage,
   formPage,
   listPage,
@@ -251,7 +253,15 @@ function addPages(
       ...(problems && { problems }),
       ...(note !== undefined && { note }),
     }
-    return send(request, reply, formPage(collection, { ...form, beside: besideCards(collection, view) }), status)
+    return send(
+      request,
+      reply,
+      formPage(collection, {
+        ...form,
+        beside: html`${detailsCard(collection, fields, view)}${besideCards(collection, view)}`,
+      }),
+      status,
+    )
   }
 
   app.post<{ Body: Record<string, unknown> }>(one, page, async (request, reply) => {

@@ -28,7 +28,7 @@ import type { Row } from '../actor.ts'
 import { comparedTypeOf, type Described, type DescribedField } from '../declare/describe.ts'
 import { type CollectionService, shownFieldsOf } from '../service.ts'
 import { filtersOf, hasBounds, sortsOf } from '../store/lists.ts'
-import { formField, isLong, labelOf, pathOf, showValue, type Titles, titleOf, words } from './fields.ts'
+import { formField, isLong, labelOf, pathOf, showValue, showWhole, type Titles, titleOf, words } from './fields.ts'
 
 export type BulkAction = readonly [value: string, words: string]
 
@@ -254,17 +254,29 @@ export interface RowView {
 export type HistoryEntry = Awaited<ReturnType<CollectionService['versions']>>[number]
 
 export function detailsPage(collection: Described, view: RowView): Page {
-  const { row, titles } = view
-  const name = titleOf(collection, row)
+  const name = titleOf(collection, view.row)
   return {
     title: name,
     content: html`<section class="medium card">
 <h1>${name}</h1>
-${factList(shownFieldsOf(collection).map((field) => [labelOf(field), showValue(field, row[field.name], titles)] as const))}
+${facts(shownFieldsOf(collection), view)}
 <p class="row"><a href="${pathOf(collection)}">Back to the list</a></p>
 </section>
 ${besideCards(collection, view)}`,
   }
+}
+
+function facts(fields: readonly DescribedField[], { row, titles }: Pick<RowView, 'row' | 'titles'>): Html {
+  return factList(fields.map((field) => [labelOf(field), showWhole(field, row[field.name], titles)] as const))
+}
+
+/** The fields that the form beside it does not have. */
+export function detailsCard(collection: Described, edited: readonly DescribedField[], view: RowView): Html {
+  const fields = shownFieldsOf(collection).filter((field) => !edited.includes(field))
+  return html`<section class="medium card" aria-labelledby="details">
+<h2 id="details">Details</h2>
+${facts(fields, view)}
+</section>`
 }
 
 export function besideCards(collection: Described, { row, history, titles, mayDelete }: RowView): Html {

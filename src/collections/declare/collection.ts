@@ -59,12 +59,24 @@ export interface CollectionOptions<
     after: Omit<StoredRow<All>, 'id'>
     /** Undefined for commands, jobs and listeners. */
     me: RulePrincipal | undefined
-    // biome-ignore lint/suspicious/noExplicitAny: the services of `needs`
-    services: any
+    services: Services
+    config: Config
   }): Promise<Partial<StoredRow<All>> | undefined> | Partial<StoredRow<All>> | undefined | void | Promise<void>
   /** More statements in the same transaction. If one of them decides against it, nothing is written. */
-  alongside?(write: { before: StoredRow<All> | undefined; after: StoredRow<All> | undefined }): readonly Statement[]
+  alongside?(write: {
+    before: StoredRow<All> | undefined
+    after: StoredRow<All> | undefined
+    services: Services
+    config: Config
+  }): readonly Statement[]
 }
+
+/** Of `needs`, by name. A declaration that depends on the types of what it needs would be circular. */
+// biome-ignore lint/suspicious/noExplicitAny: annotate it where it is used
+type Services = any
+/** The values of `config`, with those of the service. */
+// biome-ignore lint/suspicious/noExplicitAny: as above
+type Config = any
 
 /** With the fields that a reader may not see. */
 type StoredRow<All extends Fields> = { id: number; created_at: string; updated_at: string } & {
@@ -116,6 +128,8 @@ export interface ApiQuery {
 
 /** What other features get of a collection that they need, and its own routes, pages, commands and jobs. */
 export interface CollectionApi<All extends Fields> {
+  /** Of `needs`, by name. */
+  readonly services: Services
   /** Rejects with 404 if there is no such row, or if it may not be read. */
   get(id: number, options?: ActingOptions): Promise<StoredRow<All>>
   list(

@@ -1,4 +1,5 @@
 /** The kinds of fields of a collection. Their types make `Row` and `NewRow`. */
+import type { Static, TSchema } from 'typebox'
 import type { Feature } from '../../platform/feature.ts'
 import type { me, now, onCreate, Rule } from './rules.ts'
 
@@ -57,6 +58,13 @@ export interface RelationOptions extends FieldOptions {
   onDelete?: 'refuse' | 'clear' | 'delete'
 }
 
+export interface JsonOptions extends FieldOptions {
+  /** What a value must match. Properties that it does not name are dropped. By default any JSON. */
+  schema?: TSchema
+  /** Types of the GraphQL schema, instead of a text with JSON: such as `[OrderItem!]` and, in inputs, `[OrderItemInput!]`. */
+  graphql?: { type: string; input?: string }
+}
+
 export interface ListOptions extends Omit<FieldOptions, 'optional' | 'default' | 'unique' | 'uniqueWithin'> {
   /** Items at most. */
   max?: number
@@ -65,6 +73,7 @@ export interface ListOptions extends Omit<FieldOptions, 'optional' | 'default' |
 export type AnyFieldOptions = FieldOptions &
   Partial<Pick<DecimalOptions, 'min' | 'max' | 'scale'>> &
   Pick<TextOptions, 'multiline'> &
+  Pick<JsonOptions, 'schema' | 'graphql'> &
   Pick<RelationOptions, 'onDelete'>
 
 /** A field as it was declared. */
@@ -114,6 +123,8 @@ type GivenOf<Options> = Options extends { writable: { kind: 'never' } }
 /** `default` has the type of the field, or is `me` or `now`. */
 type Defaulting<Options, Default> = Omit<Options, 'default'> & { default?: Default }
 type None = Record<never, never>
+
+type JsonOf<Options> = Options extends { schema: infer Schema extends TSchema } ? Static<Schema> : unknown
 
 export function text<const Options extends Defaulting<TextOptions, string> = None>(
   options?: Options,
@@ -173,9 +184,9 @@ export function url<const Options extends Defaulting<FieldOptions, string> = Non
   return { kind: 'url', options: options ?? {} }
 }
 
-export function json<const Options extends FieldOptions = None>(
+export function json<const Options extends JsonOptions = None>(
   options?: Options,
-): Field<ValueOf<unknown, Options>, GivenOf<Options>> {
+): Field<ValueOf<JsonOf<Options>, Options>, GivenOf<Options>> {
   return { kind: 'json', options: options ?? {} }
 }
 

@@ -48,6 +48,7 @@ const entriesPerRead = 100
 const maxBytes = 64 * 1024
 
 export const camel = (name: string) => name.replace(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 const pascal = (name: string) => `${(name[0] ?? '').toUpperCase()}${camel(name).slice(1)}`
 
 /** Used by all collections; their elements are added once. */
@@ -115,6 +116,7 @@ const ruleOf = ({ rules }: Described, action: Action) => `Rule: ${describeRule(r
 function scalarOf(definition: FieldDefinition): string {
   const { kind, options, item } = definition.computed?.type ?? definition
   if (kind === 'list') return `[${scalarOf(item as FieldDefinition)}!]`
+  if (options.graphql) return options.graphql.type
   if (kind === 'belongsTo') return 'ID'
   if (kind === 'boolean') return 'Boolean'
   if (kind === 'decimal') return 'Float'
@@ -146,7 +148,8 @@ function createTypes({ service, includes, db }: CollectionElementsDeps): Element
     const isJson = valuesOf(definition).kind === 'json'
     const read = (source: Fields) => {
       const value = requireReadable(source, known)
-      return isJson && value !== null && value !== undefined ? JSON.stringify(value) : value
+      if (!isJson || value === null || value === undefined) return value
+      return definition.options.graphql ? renameKeys(value, camel) : JSON.stringify(value)
     }
     const scalar: Field<Fields> = {
       type: `${scalarOf(definition)}${isNullable ? '' : '!'}`,
@@ -244,7 +247,11 @@ function createInputs(collection: Described): Element[] {
   const title = pascal(collection.singular)
   const writable = writableFieldsOf(collection)
   const given = Object.fromEntries(
-    writable.map(({ name, definition }) => [camel(name), { type: scalarOf(definition), ...describing(definition) }]),
+    writable.map(({ name, definition }) => {
+      const { graphql } = definition.options
+      const type = graphql ? (graphql.input ?? 'String') : scalarOf(definition)
+      return [camel(name), { type, ...describing(definition) }]
+    }),
   )
   const filters = Object.fromEntries(filtersOf(collection).map((field) => [camel(field.name), filterTypeOf(field)]))
   return [
@@ -448,8 +455,7 @@ function toBody(input: object, collection: Described): object {
     if (value === undefined) continue
     const literal = written?.get(camel(name))
     if (literal !== undefined) exact.set(name, literal)
-    const isJson = definition.kind === 'json' && typeof value === 'string'
-    body[name] = target ? toIds(value) : isJson ? parseJson(value) : value
+    body[name] = target ? toIds(value) : definition.kind === 'json' ? toJson(value) : value
   }
   if (exact.size > 0) rememberExactNumbers(body, exact)
   return body
@@ -460,12 +466,20 @@ function toIds(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
 }
 
-function parseJson(text: string): unknown {
+/** From a text, or from objects of an input type. */
+function toJson(value: unknown): unknown {
+  if (typeof value !== 'string') return renameKeys(value, snake)
   try {
-    return JSON.parse(text)
+    return JSON.parse(value)
   } catch {
-    return text
+    return value
   }
+}
+
+function renameKeys(value: unknown, rename: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((each) => renameKeys(each, rename))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [rename(name), renameKeys(each, rename)]))
 }
 
 function createSubscription({ service, view, changes }: CollectionElementsDeps): Element {

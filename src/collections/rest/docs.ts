@@ -44,7 +44,7 @@ function schemaOf(definition: FieldDefinition, more: Record<string, unknown> = {
     case 'day':
       return Type.String({ format: 'date', ...more })
     case 'json':
-      return Type.Unknown(more)
+      return options.schema ? ({ ...options.schema, ...more } as TSchema) : Type.Unknown(more)
     case 'list':
       return Type.Array(schemaOf(item as FieldDefinition), { ...(max !== undefined && { maxItems: max }), ...more })
     case 'belongsTo':
@@ -84,7 +84,7 @@ function exampleOf(definition: FieldDefinition, name: string): unknown {
     case 'url':
       return 'https://example.com/'
     case 'json':
-      return {}
+      return (options.schema as { examples?: readonly unknown[] } | undefined)?.examples?.[0] ?? {}
     case 'list':
       return [exampleOf(item as FieldDefinition, name)]
     case 'belongsTo':

@@ -4,11 +4,12 @@ import { isEmail } from '../../core/email.ts'
 import { isStorable } from '../../core/text.ts'
 import { RowReference, type Value } from '../../platform/database/database.ts'
 import { isTime } from '../../platform/listing/filter-values.ts'
-import { exactNumbersOf, isForm } from '../../platform/validation/body-validation.ts'
+import { compileBody, exactNumbersOf, isForm } from '../../platform/validation/body-validation.ts'
 import { compilePlain } from '../../platform/validation/plain-values.ts'
 import type { Problems } from '../../platform/validation/problems.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { type Described, type DescribedField, isOwnField, isStored, maxTextOf, valuesOf } from '../declare/describe.ts'
-import type { FieldDefinition } from '../declare/fields.ts'
+import type { AnyFieldOptions, FieldDefinition } from '../declare/fields.ts'
 import type { StoredValues } from './statements.ts'
 
 /** Who writes, and when: what the defaults `me` and `now` stand for. */
@@ -193,12 +194,24 @@ function compileValue(definition: FieldDefinition, target: Described | undefined
     case 'list':
       return compileItems(definition, target)
     default:
-      return (raw) => {
-        const problem = problemOfJson(raw)
-        if (problem) return refuse(problem)
-        const text = JSON.stringify(raw)
-        return text.length > maxJsonLength ? refuse(`Must be at most ${maxJsonLength} characters`) : { value: text }
+      return compileJson(options.schema)
+  }
+}
+
+function compileJson(schema: AnyFieldOptions['schema']): ReadValue {
+  const validate = schema && compileBody(Type.Object({ value: schema }))
+  return (raw) => {
+    const problem = problemOfJson(raw)
+    if (problem) return refuse(problem)
+    const outcome = validate?.({ value: raw }) ?? { value: { value: raw } }
+    if ('error' in outcome) {
+      const details = Object.entries(outcome.error.extra?.details as Record<string, string[]>)
+      return {
+        problems: Object.fromEntries(details.map(([path, messages]) => [path.replace(/^value\.?/, ''), messages])),
       }
+    }
+    const text = JSON.stringify(outcome.value.value)
+    return text.length > maxJsonLength ? refuse(`Must be at most ${maxJsonLength} characters`) : { value: text }
   }
 }
 

@@ -17,13 +17,14 @@ export function createStockStore({ db, clock }: { db: Database; clock: Clock }) 
       ),
 
     /**
-     * Returns `id`, `name` and `price_cents`. Deciding statement: fails if the product cannot be bought or is short. Take
-     * several products in the order of their ids, so that two batches cannot deadlock.
+     * Returns `id`, `name` and `price_cents`. Deciding statement: fails if the product cannot be bought or is short, or costs
+     * something else than `priceCents`. Take several products in the order of their ids, so that two batches cannot deadlock.
      */
-    take: (id: number, quantity: number): Statement => ({
+    take: (id: number, quantity: number, priceCents?: number): Statement => ({
       sql: `UPDATE products SET stock = stock - $2, version = version + 1, updated_at = $3, changed_by = NULL
-            WHERE id = $1 AND stock >= $2 AND active = TRUE AND deleted_at IS NULL RETURNING id, name, price_cents`,
-      params: [id, quantity, clock.nowIso()],
+            WHERE id = $1 AND stock >= $2 AND active = TRUE AND deleted_at IS NULL
+              ${priceCents === undefined ? '' : 'AND price_cents = $4'} RETURNING id, name, price_cents`,
+      params: [id, quantity, clock.nowIso(), ...(priceCents === undefined ? [] : [priceCents])],
       decides: true,
     }),
 

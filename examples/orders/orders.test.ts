@@ -1,13 +1,30 @@
 /** Uses only what Latchkey offers to extensions. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { engines } from 'latchkey/testing'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { defineFeature } from 'latchkey/feature'
+import { createTestDatabase, engines, startService } from 'latchkey/testing'
 import { start } from './orders.testing.ts'
+import orders from './orders.ts'
+
+const orderOf = (product: number, quantity: number) =>
+  `mutation { createOrder(input: { items: [{ productId: ${product}, quantity: ${quantity} }] }) { id total } }`
+
+/** As they were until migration 0002. */
+function createOlder(t: TestContext) {
+  const migrations = mkdtempSync(join(tmpdir(), 'latchkey-orders-'))
+  t.after(() => rmSync(migrations, { recursive: true }))
+  for (const each of ['sqlite', 'postgres'])
+    cpSync(join(import.meta.dirname, 'migrations', each, '0001-orders.sql'), join(migrations, each, '0001-orders.sql'))
+  return defineFeature({ name: 'orders', migrations, create: ({ db }) => db })
+}
 
 for (const engine of engines) {
   describe(`orders, on ${engine}`, () => {
     test('take the stock at the price of the moment, and give it back when they are cancelled', async (t) => {
-      const { service, ada, createProduct, stockOf, place } = await start(t, engine)
+      const { service, ada, createProduct, stockOf, place, cancel } = await start(t, engine)
       const [lamp, mug] = [await createProduct('Lamp', 19.99, 5), await createProduct('Mug', 0.1, 10)]
       const items = [
         { product_id: mug, quantity: 3 },
@@ -16,9 +33,10 @@ for (const engine of engines) {
       const { status, body, headers } = await place(items)
       assert.equal(status, 201, JSON.stringify(body))
       assert.equal(headers.get('location'), `/api/orders/${body.data.id}`)
-      assert.equal(body.data.total, 40.28)
+      const { total, items: ordered } = body.data.attributes
+      assert.equal(total, 40.28)
       assert.deepEqual(
-        body.data.items.map(({ name, quantity, unit_price }: Record<string, unknown>) => [name, quantity, unit_price]),
+        ordered.map(({ name, quantity, unit_price }: Record<string, unknown>) => [name, quantity, unit_price]),
         [
           ['Mug', 3, 0.1],
           ['Lamp', 2, 19.99],
@@ -27,11 +45,11 @@ for (const engine of engines) {
       assert.deepEqual([await stockOf(lamp), await stockOf(mug)], [3, 7])
 
       await service.put(`/api/v2/products/${lamp}`, { price: 1 }, ada)
-      const path = `/api/orders/${body.data.id}`
-      assert.equal((await service.get(path, ada)).body.data.total, 40.28)
-      assert.equal((await service.post(`${path}/cancel`, {}, ada)).body.data.status, 'cancelled')
+      const { id } = body.data
+      assert.equal((await service.get(`/api/orders/${id}`, ada)).body.data.attributes.total, 40.28)
+      assert.equal((await cancel(id)).body.data.attributes.status, 'cancelled')
       assert.deepEqual([await stockOf(lamp), await stockOf(mug)], [5, 10])
-      const again = await service.post(`${path}/cancel`, {}, ada)
+      const again = await cancel(id)
       assert.deepEqual([again.status, again.body.error], [409, 'Order already cancelled'])
       assert.deepEqual([await stockOf(lamp), await stockOf(mug)], [5, 10])
     })
@@ -94,35 +112,64 @@ for (const engine of engines) {
     })
 
     test('belong to who placed them', async (t) => {
-      const { service, ada, bob, createProduct, place, ask } = await start(t, engine)
+      const { service, ada, bob, createProduct, place, cancel, ask } = await start(t, engine)
       const lamp = await createProduct('Lamp', 1, 5)
       const { id } = (await place([{ product_id: lamp, quantity: 1 }])).body.data
-      assert.equal((await service.get(`/api/orders/${id}`, bob)).status, 403)
-      assert.equal((await service.post(`/api/orders/${id}/cancel`, {}, bob)).status, 403)
+      assert.equal((await service.get(`/api/orders/${id}`, bob)).status, 404)
+      assert.equal((await cancel(id, bob)).status, 404)
       assert.equal((await service.get('/api/orders/999', ada)).status, 404)
       const list = async (token: string) => (await service.get('/api/orders', token)).body
       assert.deepEqual([(await list(ada)).meta.total, (await list(bob)).meta.total], [1, 0])
       const { errors } = await ask(`{ order(id: ${id}) { id } }`, bob)
-      assert.equal(errors[0].extensions.code, 'FORBIDDEN')
+      assert.equal(errors[0].extensions.code, 'NOT_FOUND')
     })
 
     test('are in GraphQL too, with their products, and in the description of the API', async (t) => {
       const { service, createProduct, place, ask } = await start(t, engine)
       const lamp = await createProduct('Lamp', 19.99, 5)
-      const placed = await ask(`mutation { placeOrder(items: [{ productId: ${lamp}, quantity: 2 }]) { id total } }`)
-      assert.deepEqual(placed.data.placeOrder, { id: '1', total: 39.98 })
+      const placed = await ask(orderOf(lamp, 2))
+      assert.deepEqual(placed.data.createOrder, { id: '1', total: 39.98 })
       await place([{ product_id: lamp, quantity: 1 }])
-      const { data } = await ask('{ orders { id items { quantity unitPrice product { name stock } } } }')
-      assert.deepEqual(data.orders, [
+      const { data } = await ask(
+        '{ orders(sort: "-id") { data { id items { quantity unitPrice product { name stock } } } } }',
+      )
+      assert.deepEqual(data.orders.data, [
         { id: '2', items: [{ quantity: 1, unitPrice: 19.99, product: { name: 'Lamp', stock: 2 } }] },
         { id: '1', items: [{ quantity: 2, unitPrice: 19.99, product: { name: 'Lamp', stock: 2 } }] },
       ])
-      const cancelled = await ask('mutation { cancelOrder(id: 1) { status } }')
-      assert.deepEqual(cancelled.data.cancelOrder, { status: 'cancelled' })
-      const short = await ask(`mutation { placeOrder(items: [{ productId: ${lamp}, quantity: 900 }]) { id } }`)
+      const cancelled = await ask('mutation { updateOrder(id: 1, input: { status: "cancelled" }) { status } }')
+      assert.deepEqual(cancelled.data.updateOrder, { status: 'cancelled' })
+      const short = await ask(orderOf(lamp, 900))
       assert.deepEqual(short.errors[0].extensions.details, { 'items.0.quantity': ['Must be at most 4'] })
       const description = (await service.get('/openapi.json')).body
-      assert.equal(description.paths['/api/orders'].post.operationId, 'placeOrder')
+      assert.equal(description.paths['/api/orders'].post.operationId, 'createOrder')
+    })
+
+    test('keep what was ordered before they were a collection', async (t) => {
+      const { url: databaseUrl, drop } = await createTestDatabase(engine)
+      t.after(drop)
+      const older = createOlder(t)
+      const before = await startService({ databaseUrl, extensions: [older] })
+      const ada = await before.signIn('ada@example.com')
+      await before.serviceOf(older).write(
+        {
+          sql: "INSERT INTO orders (user_id, status, total_cents, created_at) VALUES (1, 'placed', 4028, $1)",
+          params: ['2026-01-01T00:00:00.000Z'],
+        },
+        { sql: "INSERT INTO order_items VALUES (1, 1, 7, 'Mug', 3, 10), (1, 0, 5, 'Lamp', 2, 1999)" },
+      )
+      await before.close()
+      const service = await startService({ databaseUrl, extensions: [orders] })
+      t.after(() => service.close())
+      const { attributes } = (await service.get('/api/orders/1', ada)).body.data
+      assert.deepEqual(
+        [attributes.total, attributes.status, attributes.created_at],
+        [40.28, 'placed', '2026-01-01T00:00:00.000Z'],
+      )
+      assert.deepEqual(attributes.items, [
+        { product_id: 5, quantity: 2, name: 'Lamp', unit_price: 19.99 },
+        { product_id: 7, quantity: 3, name: 'Mug', unit_price: 0.1 },
+      ])
     })
   })
 }

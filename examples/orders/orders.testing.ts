@@ -23,8 +23,10 @@ export async function start(
   }
   const stockOf = async (id: number) => (await service.get(`/api/v2/products/${id}`)).body.data.attributes.stock
   const place = (items: object[], token = ada) => service.post('/api/orders', { items }, token)
+  const cancel = (id: number, token = ada) =>
+    service.request('PATCH', `/api/orders/${id}`, { json: { status: 'cancelled' }, token })
   const ask = async (query: string, token = ada) => (await service.post('/graphql', { query }, token)).body
-  return { service, ada, bob, createProduct, stockOf, place, ask }
+  return { service, ada, bob, createProduct, stockOf, place, cancel, ask }
 }
 
 /** A browser that is signed in to the console: it keeps the cookies, and sends forms with their token. */

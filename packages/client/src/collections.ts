@@ -11,7 +11,10 @@ export interface CollectionTypes {
   new: object
   sort: string
   filter: string
-  included: object
+  /** Fields whose filters can be ranges of values. */
+  bounds: string
+  /** By name: `{ of, isList }`. */
+  relations: object
 }
 
 /** Of a collection about which nothing is known. */
@@ -21,7 +24,8 @@ export interface AnyTypes {
   new: Record<string, unknown>
   sort: string
   filter: string
-  included: Record<string, unknown>
+  bounds: string
+  relations: Record<string, { of: { readonly types?: AnyTypes }; isList: boolean }>
 }
 
 type TypesOf<Declared> = Declared extends { readonly types?: infer Types }
@@ -41,14 +45,46 @@ type Value<Types extends CollectionTypes, Field> = Field extends keyof Types['ro
 type Item<Type> = Type extends readonly (infer Each)[] ? Each : Type
 type Bounds<Type> = Type extends string | number ? { gt?: Type; gte?: Type; lt?: Type; lte?: Type } : never
 
-export interface ListQuery<Types extends CollectionTypes, Include extends keyof Types['included'] = never> {
+type RelationOf<Types extends CollectionTypes, Name> = Name extends keyof Types['relations']
+  ? Types['relations'][Name] extends { of: infer Of; isList: infer IsList }
+    ? { of: TypesOf<Of>; isList: IsList }
+    : never
+  : never
+
+/** `team`, or `comments.author`: up to three levels. */
+export type IncludePath<Types extends CollectionTypes, Levels extends 0[] = [0, 0]> = string extends Types['name']
+  ? string
+  : {
+      [Name in keyof Types['relations'] & string]:
+        | Name
+        | (Levels extends [0, ...infer Rest extends 0[]]
+            ? `${Name}.${IncludePath<RelationOf<Types, Name>['of'], Rest>}`
+            : never)
+    }[keyof Types['relations'] & string]
+
+type HeadOf<Path> = Path extends `${infer Head}.${string}` ? Head : Path
+type RestOf<Path, Head extends string> = Path extends `${Head}.${infer Rest}` ? Rest : never
+
+/** By relation: a row or null, or a list of rows. */
+type Included<Types extends CollectionTypes, Path> = {
+  [Name in HeadOf<Path> & string]: RelationOf<Types, Name> extends {
+    of: infer Of extends CollectionTypes
+    isList: infer IsList
+  }
+    ? IsList extends true
+      ? ReadRow<Of, RestOf<Path, Name>>[]
+      : ReadRow<Of, RestOf<Path, Name>> | null
+    : never
+}
+
+export interface ListQuery<Types extends CollectionTypes, Include extends string = never> {
   sort?: Types['sort'] | `-${Types['sort']}`
   /** A value, one of several, `null`, or bounds. */
   filter?: {
     [Field in Types['filter']]?:
       | Item<Value<Types, Field>>
       | readonly (Item<Value<Types, Field>> | null)[]
-      | Bounds<Item<Value<Types, Field>>>
+      | (Field extends Types['bounds'] ? Bounds<Value<Types, Field>> : never)
       | null
   }
   q?: string
@@ -56,13 +92,15 @@ export interface ListQuery<Types extends CollectionTypes, Include extends keyof 
   page?: number
   per_page?: number
   count?: 'exact'
-  include?: readonly (Include | `${Include & string}.${string}`)[]
+  include?: readonly Include[]
 }
 
-export type ReadRow<Types extends CollectionTypes, Include extends keyof Types['included'] = never> = Types['row'] &
-  ([Include] extends [never] ? unknown : { included: Pick<Types['included'], Include> })
+export type ReadRow<Types extends CollectionTypes, Include extends string = never> = Types['row'] &
+  ([Include] extends [never]
+    ? unknown
+    : { included: string extends Types['name'] ? Record<string, unknown> : Included<Types, Include> })
 
-export interface RowList<Types extends CollectionTypes, Include extends keyof Types['included'] = never> {
+export interface RowList<Types extends CollectionTypes, Include extends string = never> {
   data: ReadRow<Types, Include>[]
   meta: { total: number | null; per_page: number; next: string | null; prev: string | null }
   /** Where `changes()` goes on, so that nothing is missed. */
@@ -123,7 +161,7 @@ export function createCollection<Types extends CollectionTypes>(
 
   const matching = ({ ifMatch }: MatchOptions) => (ifMatch === undefined ? {} : { headers: { 'if-match': ifMatch } })
 
-  async function list<Include extends keyof Types['included'] = never>(
+  async function list<const Include extends IncludePath<Types> = never>(
     query: ListQuery<Types, Include> = {},
   ): Promise<RowList<Types, Include>> {
     const { body, headers } = await send<{ data: Resource[]; meta: RowList<Types>['meta'] }>(path + toSearch(query))
@@ -145,13 +183,11 @@ export function createCollection<Types extends CollectionTypes>(
     list,
     changes,
 
-    async get<Include extends keyof Types['included'] = never>(
+    async get<const Include extends IncludePath<Types> = never>(
       id: number,
-      { include }: { include?: readonly (Include | `${Include & string}.${string}`)[] } = {},
+      { include }: { include?: readonly Include[] } = {},
     ): Promise<ReadRow<Types, Include> & { etag: string | undefined }> {
-      const found = await readOne(
-        send(`${path}/${id}${toSearch({ include: include as readonly string[] | undefined })}`),
-      )
+      const found = await readOne(send(`${path}/${id}${toSearch({ include })}`))
       return found as ReadRow<Types, Include> & { etag: string | undefined }
     },
 

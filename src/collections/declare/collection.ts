@@ -3,7 +3,7 @@ import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Statement } from '../../platform/database/database.ts'
 import type { AnyDefinition, Feature } from '../../platform/feature.ts'
 import type { RulePrincipal } from '../rules/values.ts'
-import type { Field, FieldDefinition, Many, Relation } from './fields.ts'
+import type { Field, FieldDefinition, Many, Relation, RelationList } from './fields.ts'
 import type { Action, Rule, Scalar } from './rules.ts'
 
 export type Fields = Readonly<Record<string, FieldDefinition>>
@@ -165,12 +165,35 @@ export interface Collection<
     new: NewRow<Collection<All, Name>>
     sort: Sort | 'id'
     filter: Filter
-    included: {
-      [Relation in IncludeNames<Collection<All, Name>>]: TargetOf<All[Relation]> extends { row: infer Found }
-        ? Found
-        : never
+    /** Fields whose filters can be ranges of values. */
+    bounds: OwnNames | OfBounds<All>
+    /** The collection that each relation refers to, and whether it may refer to several rows. */
+    relations: {
+      [Relation in IncludeNames<Collection<All, Name>>]: {
+        of: CollectionOf<All[Relation]>
+        isList: All[Relation] extends Many<() => unknown> | RelationList<unknown, 'may' | 'cannot'> ? true : false
+      }
     }
   }
+}
+
+/** What clients know of users. */
+interface RelatedUsers {
+  readonly types?: {
+    name: 'users'
+    row: RelatedUser
+    new: never
+    sort: never
+    filter: never
+    bounds: never
+    relations: Record<never, never>
+  }
+}
+
+interface RelatedUser {
+  id: number
+  name: string
+  email?: string
 }
 
 export type FieldsOf<Declared> = Declared extends { readonly [declared]?: { fields: infer All extends Fields } }
@@ -209,18 +232,35 @@ export type IncludeNames<Declared> = {
 type TargetOf<One> =
   One extends Many<infer Of>
     ? { row: Row<ReturnType<Of>>[] }
-    : One extends Relation<infer Target, unknown, 'must' | 'may' | 'cannot'>
-      ? { row: RelatedRow<Target> | null }
-      : never
+    : One extends RelationList<infer Target, 'may' | 'cannot'>
+      ? { row: RelatedRow<Target>[] }
+      : One extends Relation<infer Target, unknown, 'must' | 'may' | 'cannot'>
+        ? { row: RelatedRow<Target> | null }
+        : never
 
 /** Of users, everybody sees the id and the name. */
-type RelatedRow<Target> = Target extends () => infer Later
-  ? RelatedRow<Later>
-  : Target extends { readonly [declared]?: object }
-    ? FieldsOf<Target> extends never
-      ? { id: number; name: string; email?: string }
-      : Row<Target>
-    : { id: number; name: string; email?: string }
+type RelatedRow<Target> = FieldsOf<Resolved<Target>> extends never ? RelatedUser : Row<Resolved<Target>>
+
+type Resolved<Target> = Target extends () => infer Later ? Later : Target
+
+type CollectionOf<One> =
+  One extends Many<infer Of>
+    ? ReturnType<Of>
+    : One extends RelationList<infer Target, 'may' | 'cannot'>
+      ? CollectionOrUsers<Resolved<Target>>
+      : One extends Relation<infer Target, unknown, 'must' | 'may' | 'cannot'>
+        ? CollectionOrUsers<Resolved<Target>>
+        : never
+
+type CollectionOrUsers<Target> = FieldsOf<Target> extends never ? RelatedUsers : Target
+
+type OfBounds<All extends Fields> = {
+  [Name in ValueNames<All>]: All[Name] extends Field<unknown, 'must' | 'may' | 'cannot', infer Bounds>
+    ? Bounds extends true
+      ? Name
+      : never
+    : never
+}[ValueNames<All>]
 
 /** A row with the rows that it refers to; null or missing where the reader may not see them. */
 export type RowWith<Declared, Included extends IncludeNames<Declared>> = Row<Declared> & {

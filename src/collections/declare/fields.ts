@@ -95,20 +95,28 @@ export interface FieldDefinition {
 
 declare const type: unique symbol
 
-/** `Given` says whether a new row must have it, may have it, or cannot. */
-export interface Field<Value = unknown, Given extends 'must' | 'may' | 'cannot' = 'must' | 'may' | 'cannot'>
+type AnyGiven = 'must' | 'may' | 'cannot'
+
+/** `Given` says whether a new row must have it, may have it, or cannot; `Bounds`, whether filters can be ranges of values. */
+export interface Field<Value = unknown, Given extends AnyGiven = AnyGiven, Bounds extends boolean = boolean>
   extends FieldDefinition {
-  readonly [type]?: { value: Value; given: Given }
+  readonly [type]?: { value: Value; given: Given; bounds: Bounds }
 }
 
 /** Refers to a row of `Target`. */
-export interface Relation<Target, Value, Given extends 'must' | 'may' | 'cannot'> extends Field<Value, Given> {
+export interface Relation<Target, Value, Given extends AnyGiven> extends Field<Value, Given, false> {
   readonly target: Target
+}
+
+/** Refers to several rows of `Target`. */
+export interface RelationList<Target, Given extends AnyGiven> extends Field<number[], Given, false> {
+  readonly kind: 'list'
+  readonly item: Relation<Target, number, 'must'>
 }
 
 /** Nothing but `kind` may be looked at before all collections are declared: they refer to each other. */
 // biome-ignore lint/suspicious/noExplicitAny: with unknown, TypeScript would look at a collection that is declared further down
-export interface Many<Of extends () => any> extends Field<never, 'cannot'> {
+export interface Many<Of extends () => any> extends Field<never, 'cannot', false> {
   readonly kind: 'hasMany'
   readonly many: { readonly of: Of; readonly by: string }
 }
@@ -128,78 +136,85 @@ type JsonOf<Options> = Options extends { schema: infer Schema extends TSchema } 
 
 export function text<const Options extends Defaulting<TextOptions, string> = None>(
   options?: Options,
-): Field<ValueOf<string, Options>, GivenOf<Options>> {
+): Field<ValueOf<string, Options>, GivenOf<Options>, false> {
   return { kind: 'text', options: options ?? {} }
 }
 
 export function integer<const Options extends Defaulting<NumberOptions, number> = None>(
   options?: Options,
-): Field<ValueOf<number, Options>, GivenOf<Options>> {
+): Field<ValueOf<number, Options>, GivenOf<Options>, true> {
   return { kind: 'integer', options: options ?? {} }
 }
 
 /** An exact number. */
 export function decimal<const Options extends Defaulting<DecimalOptions, number>>(
   options: Options,
-): Field<ValueOf<number, Options>, GivenOf<Options>> {
+): Field<ValueOf<number, Options>, GivenOf<Options>, true> {
   return { kind: 'decimal', options }
 }
 
 export function boolean<const Options extends Defaulting<FieldOptions, boolean> = None>(
   options?: Options,
-): Field<ValueOf<boolean, Options>, GivenOf<Options>> {
+): Field<ValueOf<boolean, Options>, GivenOf<Options>, false> {
   return { kind: 'boolean', options: options ?? {} }
 }
 
 export function choice<
   const Values extends readonly [string, ...string[]],
   const Options extends Defaulting<FieldOptions, Values[number]> = None,
->(values: Values, options?: Options): Field<ValueOf<Values[number], Options>, GivenOf<Options>> {
+>(values: Values, options?: Options): Field<ValueOf<Values[number], Options>, GivenOf<Options>, false> {
   return { kind: 'choice', values, options: options ?? {} }
 }
 
 /** ISO 8601 in UTC. */
 export function time<const Options extends Defaulting<FieldOptions, string | typeof now> = None>(
   options?: Options,
-): Field<ValueOf<string, Options>, GivenOf<Options>> {
+): Field<ValueOf<string, Options>, GivenOf<Options>, true> {
   return { kind: 'time', options: options ?? {} }
 }
 
 /** `YYYY-MM-DD`. */
 export function day<const Options extends Defaulting<FieldOptions, string | typeof now> = None>(
   options?: Options,
-): Field<ValueOf<string, Options>, GivenOf<Options>> {
+): Field<ValueOf<string, Options>, GivenOf<Options>, true> {
   return { kind: 'day', options: options ?? {} }
 }
 
 export function email<const Options extends Defaulting<FieldOptions, string> = None>(
   options?: Options,
-): Field<ValueOf<string, Options>, GivenOf<Options>> {
+): Field<ValueOf<string, Options>, GivenOf<Options>, false> {
   return { kind: 'email', options: options ?? {} }
 }
 
 export function url<const Options extends Defaulting<FieldOptions, string> = None>(
   options?: Options,
-): Field<ValueOf<string, Options>, GivenOf<Options>> {
+): Field<ValueOf<string, Options>, GivenOf<Options>, false> {
   return { kind: 'url', options: options ?? {} }
 }
 
 export function json<const Options extends JsonOptions = None>(
   options?: Options,
-): Field<ValueOf<JsonOf<Options>, Options>, GivenOf<Options>> {
+): Field<ValueOf<JsonOf<Options>, Options>, GivenOf<Options>, false> {
   return { kind: 'json', options: options ?? {} }
 }
 
+type GivenOfList<Options> = Options extends { writable: { kind: 'never' } } ? 'cannot' : 'may'
+
 /** Items of a kind: `list(text({ max: 40 }), { max: 20 })`, or `list(belongsTo(users))`. */
+export function list<Target, const Options extends ListOptions = None>(
+  item: Relation<Target, number, 'must'>,
+  options?: Options,
+): RelationList<Target, GivenOfList<Options>>
 export function list<Value, const Options extends ListOptions = None>(
   item: Field<Value, 'must'>,
   options?: Options,
-): Field<Value[], Options extends { writable: { kind: 'never' } } ? 'cannot' : 'may'> {
-  return { kind: 'list', item, options: options ?? {} }
+): Field<Value[], GivenOfList<Options>, false>
+export function list(item: Field, options: ListOptions = {}): Field {
+  return { kind: 'list', item, options }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a collection of any fields, or a feature with any service
-export type RelationTarget = Feature<any> | (() => Feature<any>)
+// biome-ignore lint/suspicious/noExplicitAny: a collection of any fields, or a feature with any service; functions as in Many
+export type RelationTarget = Feature<any> | (() => any)
 
 /** The id of a row of another collection, or of a user. `() => tickets` refers to the collection that is being declared. */
 export function belongsTo<
@@ -219,11 +234,11 @@ export function hasMany<const Of extends () => any>(of: Of, by: string): Many<Of
  * Calculated from the row's other fields: when it is returned, or with `stored` when it is written. Then it can be sorted,
  * filtered and searched.
  */
-export function computed<Value>(
-  type: Field<Value>,
+export function computed<Value, Bounds extends boolean>(
+  type: Field<Value, AnyGiven, Bounds>,
   // biome-ignore lint/suspicious/noExplicitAny: the row's type is that of the fields around it
   of: (row: any) => Value,
   { stored = false } = {},
-): Field<Value, 'cannot'> {
+): Field<Value, 'cannot', Bounds> {
   return { kind: 'computed', options: {}, computed: { type, isStored: stored, of } }
 }

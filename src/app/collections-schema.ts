@@ -1,4 +1,5 @@
 /** Before the database is migrated: do the migrations make the tables that the collections declare? */
+import { resolve } from 'node:path'
 import { collectionFolders, requireTargets } from '../collections/collection.ts'
 import {
   type CountRows,
@@ -48,9 +49,31 @@ export async function syncCollections({
 
 /** Those that have one. */
 export function diffsOf(features: readonly Feature[]): FolderDiff[] {
-  return collectionFolders(features)
-    .map(diffFolder)
-    .filter((diff) => diff.changes.length > 0 || !isCurrent(diff))
+  const folders = collectionFolders(features)
+  for (const { path, collections } of folders) {
+    const other = features.find(({ definition }) => definition.migrations && resolve(definition.migrations) === path)
+    if (!other) continue
+    throw new FatalError(
+      `collection ${collections[0]?.name}: ${path} has the migrations of the feature ${other.name}: name another folder in \`migrations\``,
+      exitCodes.configuration,
+    )
+  }
+  const diffs = folders.map(diffFolder)
+  requireOwnFolder(diffs)
+  return diffs.filter((diff) => diff.changes.length > 0 || !isCurrent(diff))
+}
+
+/** A declaration that moved to another file would create its table once more. */
+function requireOwnFolder(diffs: readonly FolderDiff[]): void {
+  for (const { folder, snapshot } of diffs) {
+    const moved = folder.collections.find(({ name }) => !snapshot.collections[name])?.name
+    const former = moved && diffs.find((each) => each.snapshot.collections[moved])?.folder.path
+    if (!former) continue
+    throw new FatalError(
+      `collection ${moved}: its migrations are in ${former}: name that folder in \`migrations\``,
+      exitCodes.configuration,
+    )
+  }
 }
 
 /** Writes all of them, or throws with everything that stands in the way. */

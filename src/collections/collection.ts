@@ -1,5 +1,5 @@
 /** A collection is a feature: its routes, elements, log and commands are made from one declaration. */
-import { dirname, join } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { getCallSites } from 'node:util'
 import type { FastifyInstance } from 'fastify'
@@ -43,11 +43,12 @@ export function collection<
 ): Collection<All, Name, Sort[number], Filter[number]> {
   const { name, singular, path, fields, rules, sort, filter, search, check, keepDeleted, gone, title, ...rest } =
     options as unknown as CollectionDeclaration & CollectionKeys & Hooks & { migrations?: string }
-  const { beforeWrite, alongside, migrations = join(callerFolder(), 'migrations'), ...keys } = rest
+  const { beforeWrite, alongside, migrations = 'migrations', ...keys } = rest
   const given = { name, singular, path, fields, rules, sort, filter, search, check, keepDeleted, gone, title }
   const declaration = Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined),
   ) as unknown as CollectionDeclaration
+  const folder = callerFolder()
   const hooks: Hooks = { ...(beforeWrite && { beforeWrite }), ...(alongside && { alongside }) }
 
   const feature = defineFeature({
@@ -90,7 +91,7 @@ export function collection<
       },
     },
   } as never) as Feature
-  declared.set(feature, { declaration, migrations })
+  declared.set(feature, { declaration, migrations: resolve(folder, migrations) })
   return feature as Collection<All, Name, Sort[number], Filter[number]>
 }
 

@@ -1,26 +1,26 @@
 /** Migrations of collections are written from their declarations, and lose nothing that the declarations do not give up. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { diffsOf, writeDiffs } from '../../src/app/collections-schema.ts'
 import { declaredBy } from '../../src/app/declarations.ts'
 import { ownFeatures } from '../../src/app/features.ts'
-import { collection, describedOf } from '../../src/collections/collection.ts'
-import { type CollectionDeclaration, isOwnField } from '../../src/collections/declare/describe.ts'
+import { collection, collectionFolders, describedOf } from '../../src/collections/collection.ts'
+import { isOwnField } from '../../src/collections/declare/describe.ts'
 import {
   belongsTo,
   boolean,
   choice,
   computed,
   decimal,
+  email,
   type FieldDefinition,
   integer,
   list,
   text,
 } from '../../src/collections/declare/fields.ts'
-import { everybody } from '../../src/collections/declare/rules.ts'
 import { startBackfill } from '../../src/collections/schema/backfill.ts'
 import { hasKey, keyColumnOf, keyOf, storedFieldsOf } from '../../src/collections/schema/tables.ts'
 import { fromStoredValue, toStoredValue } from '../../src/collections/store/values.ts'
@@ -29,8 +29,18 @@ import { FatalError } from '../../src/core/fatal-error.ts'
 import { users } from '../../src/features/users/users.feature.ts'
 import type { Database, Dialect, Value } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
-import type { Feature } from '../../src/platform/feature.ts'
+import { defineFeature, type Feature } from '../../src/platform/feature.ts'
 import { startApi } from '../support/api.ts'
+import {
+  addRow,
+  applyAndKill,
+  createDraft,
+  type Declared,
+  type Draft,
+  declare,
+  declaredAs,
+  editDraft,
+} from '../support/collection-edits.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { createRandom, type Random } from '../support/graphql-fuzz/random.ts'
 import { runLoaded } from '../support/loaded-program.ts'
@@ -47,7 +57,7 @@ const silent = {
   },
 } as never
 
-type Declared = Partial<CollectionDeclaration> & Pick<CollectionDeclaration, 'fields'>
+type Service = Awaited<ReturnType<typeof open>>
 
 /** A folder with the migrations of a collection, and a database. */
 async function open(t: TestContext, engine: Dialect) {
@@ -58,6 +68,7 @@ async function open(t: TestContext, engine: Dialect) {
   const database = () => ({ ...openOptions({ url, migrations: [] }), poolSize: 1 })
   const service = {
     folder,
+    url,
     db: () => db,
     described: () => describedOf(feature),
 
@@ -81,7 +92,7 @@ async function open(t: TestContext, engine: Dialect) {
       await service.migrate()
     },
 
-    async insert(values: Record<string, unknown>): Promise<void> {
+    async insert(values: Record<string, unknown>, isDeleted = false): Promise<void> {
       const { fields, table } = service.described()
       const stored = Object.entries(values).flatMap(([name, value]): [string, Value][] => {
         const field = fields.get(name)
@@ -92,9 +103,10 @@ async function open(t: TestContext, engine: Dialect) {
           ...(hasKey(field, service.described()) ? [[keyColumnOf(field), keyOf(kept)] as [string, Value]] : []),
         ]
       })
-      const names = [...stored.map(([name]) => name), 'created_at', 'updated_at']
+      const times = ['created_at', 'updated_at', ...(isDeleted ? ['deleted_at'] : [])]
+      const names = [...stored.map(([name]) => name), ...times]
       const sql = `INSERT INTO "${table}" (${names.map((name) => `"${name}"`).join()}) VALUES (${names.map((_, i) => `$${i + 1}`).join()})`
-      await db.write({ sql, params: [...stored.map(([, value]) => value), at, at] })
+      await db.write({ sql, params: [...stored.map(([, value]) => value), ...times.map(() => at)] })
     },
 
     async rows(): Promise<Record<string, unknown>[]> {
@@ -118,10 +130,6 @@ async function open(t: TestContext, engine: Dialect) {
   }
   t.after(() => db?.close())
   return service
-}
-
-function declare(migrations: string, declared: Declared): Feature {
-  return collection({ name: 'things', rules: { read: everybody }, ...declared, migrations } as never)
 }
 
 function filesIn(folder: string): Record<string, string> {
@@ -223,11 +231,14 @@ onEachEngine('the migrations of a collection', (engine) => {
       [{ state: choice(['open', 'closed']) }, /there are 1 rows whose "state" is odd/],
       [{ size: integer() }, /there are 1 rows without a value for "size"/],
       [{ cost: decimal({ scale: 2, max: 9 }) }, /there are 1 values of "cost" that are greater than 9/],
-      [{ cost: decimal({ scale: 0 }) }, /the decimals of "cost" cannot be fewer/],
-      [{ cost: integer() }, /"cost" cannot become integer, because it is decimal/],
+      [{ cost: decimal({ scale: 0 }) }, /there are 1 values of "cost" with more decimals/],
+      [{ cost: integer() }, /there are 1 values of "cost" with more decimals/],
+      [{ state: integer() }, /there are 1 rows with values of "state", which cannot become integer/],
+      [{ state: email() }, /there are 1 rows with values of "state", which may be no email/],
+      [{ name: choice(['a']) }, /there are 1 rows whose "name" is none of a/],
       [{ tags: list(text({ max: 3 })) }, /there are 1 texts of "tags" that are longer than 3/],
       [{ tags: list(text({ max: 40 }), { max: 1 }) }, /there are 1 lists of "tags" with more than 1 items/],
-      [{ tags: list(integer()) }, /"tags" cannot become list of integer/],
+      [{ tags: list(integer()) }, /there are 1 rows with values of "tags", which cannot become list of integer/],
       [{ more: integer() }, /there are 1 rows without a value for the new field "more"/],
       [{ size: computed(integer(), () => 1, { stored: true }) }, /"size" cannot be computed, because it has values/],
     ]
@@ -361,12 +372,23 @@ onEachEngine('the migrations of a collection', (engine) => {
     assert.equal((await run()).stdout, 'nothing to do: the migrations make what is declared\n')
     assert.deepEqual(filesIn(folder), written)
     assert.match((await run('--name', 'Not so')).stderr, /--name must be lower-case words/)
+    rmSync(join(folder, 'migrations', 'collections.json'))
+    const { code, stderr } = await run()
+    assert.deepEqual([code, stderr.match(/\n/g)?.length], [65, 1])
+    assert.match(stderr, /collections\.json is missing/)
   })
 
-  test('lose nothing and lead to the tables of a new database, whatever is edited', async (t) => {
+  test('lose nothing and lead to the tables of a new database, whatever is edited, and whenever a process is killed', async (t) => {
+    const kills: Kills = { before: 0, written: 0, applied: 0 }
     for (let seed = 1; seed <= amount({ full: 200, otherwise: 20 }); seed++) {
-      await t.test(`as in the edits of ${seed}`, (t) => edit(t, engine, createRandom(seed)))
+      const isKilled = isFull || seed % 5 === 0
+      await t.test(`as in the edits of ${seed}`, (t) =>
+        edit(t, engine, createRandom(seed), isKilled ? kills : undefined),
+      )
     }
+    t.diagnostic(
+      `killed ${kills.before} before a migration was written, ${kills.written} before it was applied, ${kills.applied} after`,
+    )
   })
 
   if (isFull) {
@@ -405,191 +427,113 @@ onEachEngine('the migrations of a collection', (engine) => {
   }
 })
 
+/** In folders, without a database. */
+describe('the files of migrations', () => {
+  const fields = { name: text() }
+  const more = { ...fields, size: integer({ optional: true }) }
+  const diff = (folder: string, declared: Declared) => diffsOf([declare(folder, declared)])
+  const write = (diffs: ReturnType<typeof diffsOf>) =>
+    writeDiffs(diffs, { database: undefined as never, onWritten() {} })
+
+  test('are needed: what is missing or damaged is named', async (t) => {
+    const folder = temporaryFolder(t)
+    await write(diff(folder, { fields }))
+    await write(diff(folder, { fields: more }))
+    const snapshot = join(folder, 'collections.json')
+    const whole = readFileSync(snapshot, 'utf8')
+    const says = (reason: RegExp) => refuses(async () => diff(folder, { fields: more }), reason)
+    for (const damaged of ['', '<<<<<<< HEAD\n{}', '[]', '{}', '{"space":"things","collections":{"things":{}}}']) {
+      writeFileSync(snapshot, damaged)
+      await says(/^.*collections\.json is not as it was written.*restore it from version control.*$/)
+    }
+    rmSync(snapshot)
+    await says(/collections\.json is missing, but there are migrations next to it.*restore it from version control/)
+    writeFileSync(snapshot, whole)
+    const second = join(folder, 'postgres', '0002-things-add-the-field-size.sql')
+    const statements = readFileSync(second, 'utf8')
+    rmSync(second)
+    await says(/the migration .*postgres\/0002-things-add-the-field-size\.sql is missing: restore it/)
+    writeFileSync(second, statements)
+    for (const engine of ['sqlite', 'postgres']) writeFileSync(join(folder, engine, '0002-other.sql'), 'SELECT 1;')
+    await says(/two migrations .* have the number 0002: 0002-other\.sql and 0002-things-add-.*; keep the one/)
+    for (const engine of ['sqlite', 'postgres']) {
+      renameSync(join(folder, engine, '0002-other.sql'), join(folder, engine, '0003-by-hand.sql'))
+    }
+    assert.deepEqual(diff(folder, { fields: more }), [])
+    await write(diff(folder, { fields: { ...more, rank: integer({ optional: true }) } }))
+    assert.ok(existsSync(join(folder, 'sqlite', '0004-things-add-the-field-rank.sql')))
+  })
+
+  test('are written once by processes at the same time, and completed after one that was killed', async (t) => {
+    const folder = temporaryFolder(t)
+    const first = [diff(folder, { fields }), diff(folder, { fields })]
+    for (const diffs of first) await write(diffs)
+    const before = readFileSync(join(folder, 'collections.json'), 'utf8')
+    const second = [diff(folder, { fields: more }), diff(folder, { fields: more })]
+    for (const diffs of second) await write(diffs)
+    const written = filesIn(folder)
+    const names = ['0001-create-things.sql', '0002-things-add-the-field-size.sql']
+    assert.deepEqual(readdirSync(join(folder, 'sqlite')), names)
+    writeFileSync(join(folder, 'collections.json'), before)
+    rmSync(join(folder, 'postgres', names[1] as string))
+    await write(diff(folder, { fields: more }))
+    assert.deepEqual(filesIn(folder), written)
+  })
+
+  test('are in a folder of their own, which can be named from the file of the declaration', async (t) => {
+    const folder = temporaryFolder(t)
+    await write(diff(folder, { fields }))
+    const likes = defineFeature({ name: 'likes', migrations: folder, create: () => ({}) })
+    const things = declare(folder, { fields })
+    await refuses(async () => diffsOf([likes, things]), /has the migrations of the feature likes: name another folder/)
+    const others = collection({ name: 'others', fields, migrations: folder } as never)
+    await write(diffsOf([things, others]))
+    const moved = collection({ name: 'others', fields, migrations: temporaryFolder(t) } as never)
+    await refuses(async () => diffsOf([things, moved]), /collection others: its migrations are in .*: name that folder/)
+    const [{ path } = { path: '' }] = collectionFolders([
+      collection({ name: 'others', fields, migrations: 'elsewhere' } as never),
+    ])
+    assert.equal(path, join(import.meta.dirname, 'elsewhere'))
+  })
+})
+
 const moduleText = `import { collection, everybody, integer, text } from 'latchkey/collections'
 export default collection({ name: 'things', fields: { name: text() }, rules: { read: everybody } })
 `
 
-/** A field of the random edits. */
-interface Spec {
-  kind: 'text' | 'choice' | 'integer' | 'decimal' | 'boolean' | 'list' | 'user'
-  max: number
-  scale: number
-  values: string[]
-  optional: boolean
-  unique: boolean
-  /** It was added by the edits that are to be written. */
-  isNew: boolean
-  options: { was?: string; backfill?: unknown; default?: unknown }
+/** How far processes came that were killed. */
+interface Kills {
+  before: number
+  written: number
+  applied: number
 }
 
-interface Draft {
-  fields: Map<string, Spec>
-  sort: string[]
-  gone: string[]
-  /** What each row must have. */
-  rows: Record<string, unknown>[]
-}
-
-const kinds = ['text', 'text', 'choice', 'integer', 'decimal', 'boolean', 'list', 'user'] as const
-
-function fieldOf({ kind, max, scale, values, optional, unique, options }: Spec): FieldDefinition {
-  const all = { ...options, ...(optional && { optional }), ...(unique && { unique }) } as object
-  if (kind === 'text') return text({ ...all, max })
-  if (kind === 'choice') return choice(values as [string], all)
-  if (kind === 'integer') return integer({ ...all, max })
-  if (kind === 'decimal') return decimal({ ...all, scale })
-  if (kind === 'boolean') return boolean(all)
-  if (kind === 'list') return list(text({ max }), options)
-  return belongsTo(users, { ...all, onDelete: 'clear' })
-}
-
-function randomValue({ kind, max, scale, values, optional, unique }: Spec, random: Random): unknown {
-  if (kind !== 'list' && optional && random.chance(0.3)) return null
-  const word = () => random.pick(['Ä', 'b', "c'd", 'Efgh', 'Ijklmn']).slice(0, max)
-  if (kind === 'text') return unique ? `${random.below(1e9)}`.slice(0, max) : word()
-  if (kind === 'choice') return random.pick(values)
-  if (kind === 'integer') return random.below(max + 1)
-  if (kind === 'decimal') return random.below(1000) / 10 ** scale
-  if (kind === 'boolean') return random.chance(0.5)
-  return kind === 'list' ? Array.from({ length: random.below(3) }, word) : 1
-}
-
-let names = 0
-
-function specOf(random: Random): Spec {
-  const [kind, optional] = [random.pick(kinds), random.chance(0.6)]
-  return {
-    kind,
-    max: 6,
-    scale: 1,
-    values: ['a', 'b', 'c'],
-    optional: optional || kind === 'user',
-    unique: false,
-    isNew: true,
-    options: {},
-  }
-}
-
-const declaredAs = ({ fields, sort, gone }: Draft): Declared => ({
-  fields: Object.fromEntries([...fields].map(([name, spec]) => [name, fieldOf(spec)])),
-  sort,
-  gone,
-})
-
-/** Fills what does not fit. Returns whether the edit is to be refused instead. */
-function fit(
-  draft: Draft,
-  name: string,
-  spec: Spec,
-  isMisfit: (value: unknown) => boolean,
-  filling?: unknown,
-): boolean {
-  if (filling !== undefined) spec.options.backfill = filling
-  const misfits = draft.rows.filter((row) => isMisfit(row[name]))
-  if (filling !== undefined) for (const row of misfits) row[name] = filling
-  return filling === undefined && misfits.length > 0
-}
-
-/** Changes the draft. Returns whether that is to be refused. */
-function editOnce(draft: Draft, random: Random): boolean {
-  const { fields, rows } = draft
-  const all = [...fields]
-  const [name, spec] = random.pick(all)
-  const isFilled = random.chance(0.5)
-  const edit = random.pick([
-    'add',
-    'add',
-    'rename',
-    'rename',
-    'drop',
-    'lose',
-    'shorten',
-    'choice',
-    'require',
-    'scale',
-    'sort',
-    'sort',
-    'order',
-    'widen',
-    'unique',
-  ])
-  const isText = spec.kind === 'text'
-  if (edit === 'add') {
-    const added = specOf(random)
-    const [initial, of] = [randomValue({ ...added, optional: false }, random), `field_${names++}`]
-    const isGiven = added.kind !== 'user' && (!added.optional || random.chance(0.3))
-    if (isGiven) added.options = { [added.kind === 'list' ? 'backfill' : 'default']: initial }
-    fields.set(of, added)
-    for (const row of rows) row[of] = isGiven ? initial : added.kind === 'list' ? [] : null
-  } else if (edit === 'rename' && spec.options.was === undefined) {
-    const to = `field_${names++}`
-    const renamed = all.map(([each, of]): [string, Spec] =>
-      each === name ? [to, { ...of, options: { ...of.options, was: name } }] : [each, of],
-    )
-    draft.fields = new Map(renamed)
-    draft.sort = draft.sort.map((each) => (each === name ? to : each))
-    for (const row of rows) {
-      row[to] = row[name]
-      delete row[name]
-    }
-  } else if ((edit === 'drop' || edit === 'lose') && all.length > 2 && !spec.isNew && !spec.options.was) {
-    fields.delete(name)
-    draft.sort = draft.sort.filter((each) => each !== name)
-    if (edit === 'drop') draft.gone = [...draft.gone, name]
-    for (const row of rows) delete row[name]
-    return edit === 'lose'
-  } else if (edit === 'shorten' && (isText || spec.kind === 'list') && !spec.unique && !spec.isNew) {
-    spec.max = Math.max(1, spec.max - 2)
-    const isLong = (value: unknown) => typeof value === 'string' && value.length > spec.max
-    if (isText) return fit(draft, name, spec, isLong, isFilled ? 'f' : undefined)
-    return fit(draft, name, spec, (value) => (value as string[]).some(isLong), isFilled ? ['f'] : undefined)
-  } else if (edit === 'choice' && spec.kind === 'choice' && spec.values.length > 1 && !spec.isNew) {
-    const removed = spec.values.pop()
-    return fit(draft, name, spec, (value) => value === removed, isFilled ? 'a' : undefined)
-  } else if (edit === 'require' && spec.optional && !['user', 'list'].includes(spec.kind) && !spec.unique) {
-    spec.optional = false
-    const filling = { text: 'f', choice: 'a', integer: 1, decimal: 0.5, boolean: false }[spec.kind as 'text']
-    return fit(draft, name, spec, (value) => value === null, isFilled ? filling : undefined)
-  } else if (edit === 'scale' && spec.kind === 'decimal') spec.scale += 1
-  else if (edit === 'widen' && isText) spec.max += 1
-  else if (edit === 'sort' && !['list', 'user'].includes(spec.kind)) {
-    draft.sort = draft.sort.includes(name) ? draft.sort.filter((each) => each !== name) : [...draft.sort, name]
-  } else if (edit === 'order') draft.fields = new Map(all.reverse())
-  else if (edit === 'unique' && isText) {
-    spec.unique = !spec.unique
-    const values = rows.map((row) => row[name]).filter((value) => value !== null)
-    return spec.unique && new Set(values).size < values.length
-  }
-  return false
-}
-
-async function edit(t: TestContext, engine: Dialect, random: Random): Promise<void> {
+/** Six times, during one of which a process that applies them is killed. */
+async function edit(t: TestContext, engine: Dialect, random: Random, kills?: Kills): Promise<void> {
   const service = await open(t, engine)
-  const fields = Array.from({ length: 3 }, (): [string, Spec] => [`field_${names++}`, specOf(random)])
-  let draft: Draft = { fields: new Map(fields), sort: [], gone: [], rows: [] }
+  let draft = createDraft(random)
   await service.apply(declaredAs(draft))
   const user = `INSERT INTO users (email, password_hash, created_at, updated_at) VALUES ('a@example.com', '', '${at}', '${at}')`
   await service.db().write({ sql: user })
+  let isToBeKilled = kills !== undefined
   for (let step = 0; step < 6; step++) {
     for (let i = random.below(4); i > 0; i--) {
-      const row = Object.fromEntries([...draft.fields].map(([name, spec]) => [name, randomValue(spec, random)]))
-      draft.rows.push(row)
-      await service.insert(row)
+      const { row, isDeleted } = addRow(draft, random)
+      await service.insert(row, isDeleted)
     }
-    const next = structuredClone(draft)
-    // A former name that is no longer needed may stay, but is of no use.
-    for (const spec of next.fields.values()) {
-      const { was } = spec.options
-      spec.options = was !== undefined && random.chance(0.5) ? { was } : {}
-      spec.isNew = false
+    const { next, isRefused } = editDraft(draft, random)
+    if (isRefused) {
+      await refuses(() => service.write(declaredAs(next)))
+      continue
     }
-    let isRefused = false
-    for (let edits = 1 + random.below(2); edits > 0 && !isRefused; edits--) isRefused = editOnce(next, random)
-    if (isRefused) await refuses(() => service.write(declaredAs(next)))
-    else {
-      await service.apply(declaredAs(next))
-      draft = next
+    if (kills && isToBeKilled && (step === 5 || random.chance(0.3))) {
+      isToBeKilled = false
+      await killOnce(service, next, random, kills)
     }
+    const began = performance.now()
+    await service.apply(declaredAs(next))
+    usualMs = usualMs * 0.9 + (performance.now() - began) * 0.1
+    draft = next
   }
   await service.apply(declaredAs(draft))
   await service.calculate()
@@ -621,6 +565,19 @@ async function edit(t: TestContext, engine: Dialect, random: Random): Promise<vo
   for (const spec of draft.fields.values()) spec.options = {}
   await fresh.apply({ ...declaredAs(draft), gone: [] })
   assert.deepEqual(await readTableSchema(service.db(), 'things'), await readTableSchema(fresh.db(), 'things'))
+}
+
+let usualMs = 50
+
+async function killOnce(service: Service, draft: Draft, random: Random, kills: Kills): Promise<void> {
+  const { folder, url } = service
+  const applied = () =>
+    service.db().get<{ n: number }>("SELECT count(*) AS n FROM schema_migrations WHERE name LIKE 'things/%'")
+  const count = () => readdirSync(join(folder, 'postgres')).length
+  const [filesBefore, appliedBefore] = [count(), await applied()]
+  await applyAndKill({ folder, url, draft }, (random.below(150) / 100) * usualMs)
+  const isApplied = (await applied())?.n !== appliedBefore?.n
+  kills[isApplied ? 'applied' : count() > filesBefore ? 'written' : 'before'] += 1
 }
 
 const inOrder = (row: Record<string, unknown>, names: Iterable<string>) =>

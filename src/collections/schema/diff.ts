@@ -28,6 +28,8 @@ import {
 export interface Snapshot {
   /** The name space of the migrations. */
   space: string
+  /** Their files. */
+  migrations?: readonly string[]
   collections: Record<string, SnapshotCollection>
 }
 
@@ -161,8 +163,13 @@ function diffCollection(old: SnapshotCollection, collection: Described): SchemaC
   const current = snapshotOf(collection)
   if (JSON.stringify(current) === JSON.stringify(old)) return []
   const renames = findRenames(old.fields, ownFieldsOf(collection))
-  const changes = diffFields(old, current, { collection, renames })
-  const indexes = diffIndexes(old, current, { collection, renames })
+  const replaced = Object.entries(current.fields).flatMap(([name, is]) => {
+    const was = formerOf(name, old.fields, renames)
+    return was && isReplaced(was, is) ? [name] : []
+  })
+  const place = { collection, renames, replaced }
+  const changes = diffFields(old, current, place)
+  const indexes = diffIndexes(old, current, place)
   const hasTriggersChanged = dialects.some((dialect) => old.triggers[dialect] !== current.triggers[dialect])
   if (changes.length === 0 && indexes.length === 0 && !hasTriggersChanged) return []
   // Without triggers in between: what a migration does to rows is no change that anybody made.
@@ -216,6 +223,8 @@ function dropTriggers(table: string, lists: readonly string[], dialect: Dialect)
 
 interface DiffPlace {
   collection: Described
+  /** Fields that get a new column, and with it new indexes. */
+  replaced: readonly string[]
   /** Former names by new ones, in the order in which columns can be renamed. */
   renames: ReadonlyMap<string, string>
 }
@@ -223,16 +232,20 @@ interface DiffPlace {
 function diffIndexes(
   old: SnapshotCollection,
   current: SnapshotCollection,
-  { collection: { name: collection }, renames }: DiffPlace,
+  { collection: { name: collection }, renames, replaced }: DiffPlace,
 ): SchemaChange[] {
-  const names = new Set(
+  const isOn = (definition = '', fields: Iterable<string> = replaced) =>
+    [...fields].some((name) => [name, keyColumnOf({ name })].some((column) => definition.includes(quote(column))))
+  // Before the migration, these names are those of other columns.
+  const moved = [...[...renames].flat(), ...replaced]
+  const all = new Set(
     dialects.flatMap((dialect) => [...Object.keys(old.indexes[dialect]), ...Object.keys(current.indexes[dialect])]),
   )
   const formerly = (sql: string) =>
     [...renames].reduce((text, [name, was]) => text.replaceAll(quote(name), quote(was)), sql)
-  return [...names].flatMap((name): SchemaChange[] => {
+  return [...all].flatMap((name): SchemaChange[] => {
     const [was, is] = [old.indexes, current.indexes].map((each) => dialects.map((dialect) => each[dialect][name]))
-    if (JSON.stringify(was) === JSON.stringify(is)) return []
+    if (JSON.stringify(was) === JSON.stringify(is) && !isOn(is?.[0])) return []
     const dropped = {
       collection,
       text: `drop the index ${name}`,
@@ -245,7 +258,7 @@ function diffIndexes(
     const create = (dialect: Dialect) => {
       const text = (current.indexes[dialect][name] ?? '').replace(/^UNIQUE /, '')
       // Before the transaction of the migrations, while others write to the table.
-      return dialect === 'postgres' && !isUnique
+      return dialect === 'postgres' && !isUnique && !isOn(text, moved)
         ? [`-- concurrently\nCREATE INDEX IF NOT EXISTS ${name} ${text}`]
         : [createIndex({ name, definition: text, isUnique })]
     }
@@ -296,6 +309,16 @@ function findRenames(old: SnapshotCollection['fields'], fields: readonly Describ
   return renames
 }
 
+/** What the field was before: undefined if it is new, also where another field took its name away. */
+function formerOf(
+  name: string,
+  old: SnapshotCollection['fields'],
+  renames: DiffPlace['renames'],
+): SnapshotField | undefined {
+  const isTaken = [...renames.values()].includes(name) && !renames.has(name)
+  return isTaken ? undefined : old[renames.get(name) ?? name]
+}
+
 type MakeChange = (text: string, statements: Record<Dialect, string[]>, more?: Partial<SchemaChange>) => SchemaChange
 
 function diffFields(old: SnapshotCollection, current: SnapshotCollection, place: DiffPlace): SchemaChange[] {
@@ -315,9 +338,9 @@ function diffFields(old: SnapshotCollection, current: SnapshotCollection, place:
     renameField({ name, from, field: old.fields[from] as SnapshotField }, collection, change),
   )
   const others = ownFieldsOf(collection).flatMap((field): SchemaChange[] => {
-    const from = renames.get(field.name) ?? field.name
-    const was = taken.has(from) && !renames.has(field.name) ? undefined : old.fields[from]
+    const was = formerOf(field.name, old.fields, renames)
     if (!was) return [addField(field, collection, change, old.fields)]
+    const from = renames.get(field.name) ?? field.name
     return changeField(field, { was, from, is: current.fields[field.name] as SnapshotField }, collection, change)
   })
   return [...dropped, ...renamed, ...others]
@@ -382,8 +405,12 @@ function addField(
   const filling = 'backfill' in options ? options.backfill : isMarker(options.default) ? undefined : options.default
   const value = filling === undefined ? undefined : literal(toStoredValue(definition, filling))
   const add = (dialect: Dialect) => [
-    ...columnsOf(collection, field, dialect).map((column) => `ALTER TABLE ${table} ADD COLUMN ${column}`),
-    ...(value === undefined ? [] : [`UPDATE ${table} SET ${quote(name)} = ${value}`]),
+    ...(value !== undefined && dialect === 'postgres'
+      ? addFilled(collection, field, value)
+      : [
+          ...columnsOf(collection, field, dialect).map((column) => `ALTER TABLE ${table} ADD COLUMN ${column}`),
+          ...(value === undefined ? [] : [`UPDATE ${table} SET ${quote(name)} = ${value}`]),
+        ]),
     ...(kind === 'list' ? createListTable(collection, field, dialect) : []),
     ...(kind === 'list' && value !== undefined ? [fillList(collection, field, dialect)] : []),
   ]
@@ -407,6 +434,17 @@ function addField(
     forBoth((dialect) => [...guard, ...add(dialect)]),
     { isAdditive: true, ...(violations && { violations }) },
   )
+}
+
+/** PostgreSQL stores the value once for all rows that there are, however many. New rows are given theirs by the service. */
+function addFilled(collection: Described, field: DescribedField, value: string): string[] {
+  const alter = `ALTER TABLE ${quote(collection.table)}`
+  const [column = '', ...keys] = columnsOf(collection, field, 'postgres')
+  return [
+    `${alter} ADD COLUMN ${column.replace(" DEFAULT '[]'", '')} DEFAULT ${value}`,
+    `${alter} ALTER COLUMN ${quote(field.name)} ${field.kind === 'list' ? "SET DEFAULT '[]'" : 'DROP DEFAULT'}`,
+    ...keys.map((key) => `${alter} ADD COLUMN ${key}`),
+  ]
 }
 
 /** The table by which a list is searched, from the lists themselves. */
@@ -435,14 +473,18 @@ function changeField(
   change: MakeChange,
 ): SchemaChange[] {
   const { name, definition } = field
-  const refusal = refusalOf(name, was, is)
-  if (refusal !== undefined) return [change(`change ${name}`, nothing, { refusal })]
+  if (is.isComputed && !was.isComputed) {
+    const refusal = `the field "${name}" cannot be computed, because it has values: declare another field, and drop this one`
+    return [change(`change ${name}`, nothing, { refusal })]
+  }
+  if (isReplaced(was, is)) return [replaceField(field, { was, is, from }, collection, change)]
   const { options } = definition
   const table = quote(collection.table)
   const column = quote(name)
   const changes: SchemaChange[] = []
-  const by = 10 ** ((is.scale ?? 0) - (was.scale ?? 0))
-  if (by > 1) {
+  const digits = (is.scale ?? 0) - (was.scale ?? 0)
+  const by = 10 ** Math.abs(digits)
+  if (digits > 0) {
     changes.push(
       change(
         `give ${name} more decimals`,
@@ -451,6 +493,22 @@ function changeField(
     )
   }
   const backfill = 'backfill' in options ? literal(toStoredValue(definition, options.backfill)) : undefined
+  if (digits < 0) {
+    const rounded = (of: string) => `SELECT count(*) AS found FROM ${table} WHERE ${quote(of)} % ${by} <> 0`
+    const reason = `values of "${name}" with more decimals`
+    const violations = { sql: forBoth(() => rounded(from)), reason: `${reason}: ${orBackfill}` }
+    const fit =
+      backfill === undefined
+        ? requireNone(rounded(name), reason)
+        : [`UPDATE ${table} SET ${column} = ${backfill} * ${by} WHERE ${column} % ${by} <> 0`]
+    changes.push(
+      change(
+        `give ${name} fewer decimals`,
+        forBoth(() => [...fit, `UPDATE ${table} SET ${column} = ${column} / ${by}`]),
+        backfill === undefined ? { violations } : {},
+      ),
+    )
+  }
   for (const { text, where, reason } of misfitsOf(name, was, is)) {
     const conditionOf = (of: string, { scale = 0 }: SnapshotField) =>
       forBoth((dialect) => where({ table: collection.table, name: of, scale, dialect }))
@@ -459,7 +517,7 @@ function changeField(
     if (backfill === undefined) {
       const violations = {
         sql: forBoth((dialect) => count(before[dialect])),
-        reason: `${reason}: change them, or give the field a \`backfill\``,
+        reason: `${reason}: ${orBackfill}`,
       }
       changes.push(
         change(
@@ -479,6 +537,72 @@ function changeField(
     changes.push(change(text, forBoth(fill)))
   }
   return [...changes, ...changeKey(field, { was, is }, collection, change)]
+}
+
+const orBackfill = 'change them, or give the field a `backfill`'
+
+/** Whether the values of the field cannot stay in their column. */
+function isReplaced(was: SnapshotField, is: SnapshotField): boolean {
+  const isNew = (of: SnapshotField, now: SnapshotField) => {
+    const areAlike = alike.some((kinds) => kinds.includes(of.kind) && kinds.includes(now.kind))
+    return of.kind !== now.kind && !areAlike
+  }
+  const areOtherItems = is.item?.kind !== was.item?.kind || is.item?.scale !== was.item?.scale
+  return isNew(was, is) || areOtherItems || was.target !== is.target || !isSameOnDelete(was, is)
+}
+
+const isSameOnDelete = (was: SnapshotField, is: SnapshotField) =>
+  (was.onDelete ?? 'refuse') === (is.onDelete ?? 'refuse')
+
+/** Kinds whose values are stored in the same way. */
+const alike = [
+  ['text', 'choice', 'email', 'url', 'day'],
+  ['integer', 'decimal'],
+]
+
+/** In a column of another type. Values are only copied where just the reference changes. */
+function replaceField(
+  field: DescribedField,
+  { was, is, from }: FieldStep,
+  collection: Described,
+  change: MakeChange,
+): SchemaChange {
+  const { name, definition } = field
+  const table = quote(collection.table)
+  const next = `${name}__next`
+  const kindOf = ({ kind, item, target }: SnapshotField) => [kind, item?.kind, target].filter(Boolean).join(' of ')
+  const isSame = kindOf(was) === kindOf(is) && was.item?.scale === is.item?.scale
+  const { options } = definition
+  const filling = 'backfill' in options ? literal(toStoredValue(definition, options.backfill)) : undefined
+  const hasValue = (column: string) => (was.kind === 'list' ? `${column} <> '[]'` : `${column} IS NOT NULL`)
+  // Every row of a field that becomes required needs a value.
+  const where = (column: string) => (is.optional || is.kind === 'list' ? hasValue(quote(column)) : 'TRUE')
+  const count = (column: string) => `SELECT count(*) AS found FROM ${table} WHERE ${where(column)}`
+  const isChecked = !isSame && !is.isComputed && filling === undefined
+  const reason = `rows with values of "${name}", which cannot become ${kindOf(is)}`
+  const fill = isSame ? quote(name) : filling
+  const former = [name, ...(was.hasKey ? [keyColumnOf({ name })] : [])]
+  const text = isSame ? `change the reference of ${name}` : `change ${name} from ${kindOf(was)} to ${kindOf(is)}`
+  const replace = (dialect: Dialect) => {
+    const [column = '', ...keys] = columnsOf(collection, field, dialect)
+    return [
+      ...(isChecked ? requireNone(count(name), reason) : []),
+      `ALTER TABLE ${table} ADD COLUMN ${column.replace(quote(name), quote(next))}`,
+      ...(fill === undefined || is.isComputed
+        ? []
+        : [`UPDATE ${table} SET ${quote(next)} = ${fill} WHERE ${where(name)}`]),
+      ...(was.kind === 'list' ? [`DROP TABLE ${collection.table}__${name}`] : []),
+      ...former.map((each) => `ALTER TABLE ${table} DROP COLUMN ${quote(each)}`),
+      `ALTER TABLE ${table} RENAME COLUMN ${quote(next)} TO ${quote(name)}`,
+      ...keys.map((key) => `ALTER TABLE ${table} ADD COLUMN ${key}`),
+      ...(is.kind === 'list'
+        ? [...createListTable(collection, field, dialect), fillList(collection, field, dialect)]
+        : []),
+    ]
+  }
+  const advice = 'give the field a `backfill`, or declare another field, and drop this one'
+  const violations = { sql: forBoth(() => count(from)), reason: `${reason}: ${advice}` }
+  return change(text, forBoth(replace), isChecked ? { violations } : {})
 }
 
 function changeKey(
@@ -504,24 +628,6 @@ function changeKey(
       { isAdditive: true },
     ),
   ]
-}
-
-/** Why a field cannot become another one; undefined if it can. */
-function refusalOf(name: string, was: SnapshotField, is: SnapshotField): string | undefined {
-  const instead = 'declare another field, and drop this one'
-  const kindOf = ({ kind, item, target }: SnapshotField) => [kind, item?.kind, target].filter(Boolean).join(' of ')
-  if (kindOf(was) !== kindOf(is)) {
-    return `the field "${name}" cannot become ${kindOf(is)}, because it is ${kindOf(was)}: ${instead}`
-  }
-  if (is.isComputed && !was.isComputed)
-    return `the field "${name}" cannot be computed, because it has values: ${instead}`
-  if ((is.scale ?? 0) < (was.scale ?? 0) || (is.item?.scale ?? 0) !== (was.item?.scale ?? 0)) {
-    return `the decimals of "${name}" cannot be ${is.item ? 'others' : 'fewer'}: values would be lost`
-  }
-  if (was.onDelete !== is.onDelete) {
-    return `\`onDelete\` of "${name}" cannot be changed, because users are referred to by the table: ${instead}`
-  }
-  return undefined
 }
 
 interface MisfitPlace {
@@ -566,12 +672,22 @@ function misfitsOf(name: string, was: SnapshotField, is: SnapshotField): Misfit[
 type ValueMisfit = Omit<Misfit, 'where'> & { where(value: string, scale: number): string }
 
 function valueMisfitsOf(name: string, was: SnapshotField, is: SnapshotField): ValueMisfit[] {
-  const removed = (was.values ?? []).filter((value) => !is.values?.includes(value))
+  if (was.kind !== is.kind && ['email', 'url', 'day'].includes(is.kind)) {
+    const reason = `rows with values of "${name}", which may be no ${is.kind}`
+    return [{ text: `make ${name} ${is.kind}`, reason, where: (value) => `${value} IS NOT NULL` }]
+  }
+  if (was.kind !== is.kind && is.kind === 'choice') {
+    const values = (is.values ?? []).map(literal).join(', ')
+    const reason = `rows whose "${name}" is none of ${is.values?.join(', ')}`
+    return [{ text: `make ${name} a choice`, reason, where: (value) => `${value} NOT IN (${values})` }]
+  }
+  const removed = is.kind === 'choice' ? (was.values ?? []).filter((value) => !is.values?.includes(value)) : []
   const isText = ['text', 'email', 'url'].includes(is.kind)
   const isNumber = ['integer', 'decimal'].includes(is.kind)
   const { max = Number.POSITIVE_INFINITY, min = Number.NEGATIVE_INFINITY } = isText || isNumber ? is : {}
-  const isLess = max < (was.max ?? Number.POSITIVE_INFINITY)
-  const isMore = min > (was.min ?? Number.NEGATIVE_INFINITY) && !(isText && min <= 0)
+  const { max: formerMax = Number.POSITIVE_INFINITY, min: formerMin = Number.NEGATIVE_INFINITY } = was
+  const isLess = max < formerMax
+  const isMore = min > formerMin && !(isText && min <= 0)
   const stored = (limit: number, scale: number) => Math.round(limit * 10 ** scale)
   const sizeOf = (value: string) => (isText ? `length(${value})` : value)
   const what = isText ? ['texts', 'longer', 'shorter'] : ['values', 'greater', 'less']

@@ -1,8 +1,9 @@
 /** Keeps the migrations of collections, and the snapshot next to them, in step with the declarations. */
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import type { Dialect } from '../../platform/database/database.ts'
 import { diffCollections, type SchemaChange, type Snapshot, snapshotOf, type Violations } from './diff.ts'
 import { type CollectionFolder, dialects, listFiles, readSnapshot, snapshotFile } from './snapshot.ts'
 
@@ -39,31 +40,47 @@ export async function findObstacles({ changes }: FolderDiff, countRows: CountRow
 }
 
 /** Writes the next migration for both engines, and the snapshot. Returns the name of the migration, if there is one. */
-export function writeFolder({ folder, snapshot, changes }: FolderDiff, name?: string): string | undefined {
-  const statements = (dialect: 'sqlite' | 'postgres') => changes.flatMap((change) => change.statements[dialect])
+export function writeFolder({ folder, snapshot, changes }: FolderDiff, name = nameOf(changes)): string | undefined {
+  const { path } = folder
+  const comment = changes.flatMap(({ collection, text }) => (text === '' ? [] : [`-- ${collection}: ${text}.`]))
+  const textOf = (dialect: Dialect) => {
+    const statements = changes.flatMap((change) => change.statements[dialect])
+    return statements.length > 0 ? `${[...comment, ...statements.map((sql) => `${sql};`)].join('\n')}\n` : ''
+  }
+  const texts = { sqlite: textOf('sqlite'), postgres: textOf('postgres') }
+  const hasStatements = dialects.some((dialect) => texts[dialect] !== '')
+  const file = findUnfinished(path, snapshot, texts) ?? `${nextNumber(path)}-${name}.sql`
   const collections = { ...snapshot.collections }
   for (const collection of folder.collections) collections[collection.name] = snapshotOf(collection)
-  const file = `${nextNumber(folder.path)}-${name ?? nameOf(changes)}.sql`
-  const hasStatements = dialects.some((dialect) => statements(dialect).length > 0)
-  const comment = changes.flatMap(({ collection, text }) => (text === '' ? [] : [`-- ${collection}: ${text}.`]))
+  const write = (of: Snapshot) => writeWhole(join(path, snapshotFile), `${JSON.stringify(of, null, 2)}\n`)
   try {
+    mkdirSync(path, { recursive: true })
+    if (!existsSync(join(path, snapshotFile))) write(snapshot)
     if (hasStatements) {
       for (const dialect of dialects) {
-        mkdirSync(join(folder.path, dialect), { recursive: true })
-        writeWhole(
-          join(folder.path, dialect, file),
-          `${[...comment, ...statements(dialect).map((sql) => `${sql};`)].join('\n')}\n`,
-        )
+        mkdirSync(join(path, dialect), { recursive: true })
+        writeWhole(join(path, dialect, file), texts[dialect])
       }
     }
-    mkdirSync(folder.path, { recursive: true })
-    // Last: without it, the migration would be written again under the next number.
-    writeWhole(join(folder.path, snapshotFile), `${JSON.stringify({ space: snapshot.space, collections }, null, 2)}\n`)
+    // Last: a process that stops before leaves what the next one finds unfinished.
+    write({ space: snapshot.space, migrations: listFiles(join(path, 'sqlite')).sort(), collections })
   } catch (error) {
-    const reason = `the migrations of collections cannot be written to ${folder.path}: ${errorMessage(error)}`
+    const reason = `the migrations of collections cannot be written to ${path}: ${errorMessage(error)}`
     throw new FatalError(reason, exitCodes.configuration, { cause: error })
   }
   return hasStatements ? file : undefined
+}
+
+/** The same migration, written by a process that was killed, or that writes it at the same time. */
+function findUnfinished(path: string, { migrations }: Snapshot, texts: Record<Dialect, string>): string | undefined {
+  if (!migrations) return undefined
+  return dialects
+    .flatMap((dialect) =>
+      listFiles(join(path, dialect)).filter(
+        (file) => !migrations.includes(file) && readFileSync(join(path, dialect, file), 'utf8') === texts[dialect],
+      ),
+    )
+    .at(0)
 }
 
 /** A crash leaves the old file or the new one. */

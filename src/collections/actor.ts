@@ -1,5 +1,6 @@
 /** Who reads and writes rows, and what they get. */
 import type { Principal } from '../platform/access/route-guards.ts'
+import type { Described } from './declare/describe.ts'
 import type { RulePrincipal } from './rules/values.ts'
 
 /** Who acts. */
@@ -34,6 +35,11 @@ export function actorOf(principal: Principal | undefined): Actor {
     via: principal.session,
     ...(principal.key?.allows && { allows: principal.key.allows }),
   }
+}
+
+/** A key that may not read a collection gets of it what anyone gets. */
+export function readerOf(actor: Actor, { name }: Described): Actor {
+  return actor.allows?.(`${name}.read`) === false ? anonymous : actor
 }
 
 /** A row as programs have it: values by field, and without what a reader may not see. */

@@ -10,6 +10,7 @@ import { httpErrors } from '../platform/http/http-errors.ts'
 import { parseId } from '../platform/http/ids.ts'
 import { validationFailed } from '../platform/validation/body-validation.ts'
 import type { Actor } from './actor.ts'
+import type { Described } from './declare/describe.ts'
 import type { Action } from './declare/rules.ts'
 import { type Resource, resourceOf } from './resource.ts'
 import { mayBeAnonymous } from './rules/values.ts'
@@ -51,6 +52,8 @@ interface Planned {
   service: CollectionService
   write: PreparedWrite
   action: BatchedWrite['action']
+  /** Of a row that was there before. */
+  id: number | undefined
   /** The index of its first statement in the batch. */
   offset: number
 }
@@ -67,7 +70,7 @@ export function createBatch({ db, changes, registry }: BatchDeps) {
         body,
         isExpected: if_match === undefined ? undefined : expectEtag(if_match),
       }
-      if (path === base && method === 'POST') return { ...asked, action: 'create' }
+      if ((path === base || path === `${base}/`) && method === 'POST') return { ...asked, action: 'create' }
       const isOne = /^\d{1,20}$/.test(id) && rest.length === 0
       if (isOne && verb === 'restore' && method === 'POST') return { ...asked, action: 'restore' }
       if (isOne && verb === undefined && (method === 'PATCH' || method === 'PUT')) return { ...asked, action: 'update' }
@@ -87,9 +90,9 @@ export function createBatch({ db, changes, registry }: BatchDeps) {
         known.set(service, rows)
         const last = planned.at(-1)
         const offset = last ? last.offset + last.write.statements.length : 0
-        const body = withReferences(asked.body, planned)
+        const body = withReferences(asked.body, service.collection, planned)
         const write = await service.prepare({ ...asked, body }, { actor, offset, known: rows })
-        planned.push({ service, write, action: asked.action, offset })
+        planned.push({ service, write, action: asked.action, id: asked.id, offset })
       })
     }
     return planned
@@ -180,20 +183,26 @@ function requireKey({ collection }: CollectionService, action: Action, { userId,
 
 const reference = /^(\d{1,3})\.data\.id$/
 
-/** `{ "$ref": "0.data.id" }` is the id of the row that an earlier operation has created. */
-function withReferences(body: unknown, planned: readonly Planned[]): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  const isReference = (value: unknown): value is { $ref: unknown } =>
-    typeof value === 'object' && value !== null && Object.hasOwn(value, '$ref')
-  if (!Object.values(body).some(isReference)) return body
+const isReference = (value: unknown): value is { $ref: unknown } =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, '$ref')
+
+/** In a relation, `{ "$ref": "0.data.id" }` is the id of the row that an earlier operation returns. */
+function withReferences(body: unknown, { fields }: Described, planned: readonly Planned[]): unknown {
+  if (typeof body !== 'object' || body === null) return body
+  const given = Object.entries(body)
+  const resolve = (value: unknown, path: string): unknown => {
+    if (!isReference(value)) return value
+    const at = Number(reference.exec(String(value.$ref))?.[1] ?? Number.NaN)
+    const earlier = planned[at]
+    if (!earlier || earlier.action === 'delete')
+      throw validationFailed({ [path]: ['Must refer to the id of an earlier operation that returns a row'] })
+    return earlier.id ?? new RowReference(earlier.offset + earlier.write.at, 'id')
+  }
   return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => {
-      if (!isReference(value)) return [name, value]
-      const at = Number(reference.exec(String(value.$ref))?.[1] ?? Number.NaN)
-      const earlier = planned[at]
-      if (earlier?.action !== 'create')
-        throw validationFailed({ [name]: ['Must refer to the id of an earlier operation that creates a row'] })
-      return [name, new RowReference(earlier.offset + earlier.write.at, 'id')]
+    given.map(([name, value]) => {
+      if (!fields.get(name)?.target) return [name, value]
+      const isList = Array.isArray(value)
+      return [name, isList ? value.map((each, i) => resolve(each, `${name}.${i}`)) : resolve(value, name)]
     }),
   )
 }

@@ -12,7 +12,7 @@ import type { Infrastructure } from '../platform/infrastructure.ts'
 import { Params } from '../platform/listing/list-params.ts'
 import { validationFailed } from '../platform/validation/body-validation.ts'
 import { Problems } from '../platform/validation/problems.ts'
-import { type Actor, anonymous, type Row, system } from './actor.ts'
+import { type Actor, anonymous, type Row, readerOf, system } from './actor.ts'
 import { createRelatedRows } from './changes/related-rows.ts'
 import { type Described, type DescribedField, isOwnField, isStored } from './declare/describe.ts'
 import type { Action, FieldPath, Rule } from './declare/rules.ts'
@@ -25,9 +25,11 @@ import { type Checking, createStatements, type Failure, type Writer, type Writin
 import { readUsers } from './store/users.ts'
 import {
   compileBodies,
+  computeValue,
   defaultOf,
   fromStoredValue,
   isMarker,
+  itemsOf,
   type ReadBody,
   toStoredValue,
   wrong,
@@ -119,7 +121,7 @@ export function createCollectionService({
   const { db, clock, random, changes, config } = infrastructure
   const statements = createStatements(collection, db.dialect)
   const lists = createLists({ db, collection, statements })
-  const bodies = compileBodies(collection)
+  const bodies = compileBodies(collection, { hasHook: hooks.beforeWrite !== undefined })
   const stored = storedFieldsOf(collection)
   const computedStored = stored.filter(({ kind }) => kind === 'computed')
   const shown = shownFieldsOf(collection)
@@ -138,9 +140,9 @@ export function createCollectionService({
     const row: Record<string, unknown> = { id: found.id }
     for (const field of shown) {
       if (!isReadable(field, found, principal)) continue
-      row[field.name] = isStored(field)
-        ? fromStoredValue(field.definition, found[field.name])
-        : field.definition.computed?.of(wholeRow(found) as never)
+      const { name, definition } = field
+      const value = isStored(field) ? found[name] : computeValue(definition, wholeRow(found))
+      row[name] = fromStoredValue(definition, value)
     }
     return row as Row
   }
@@ -169,7 +171,7 @@ export function createCollectionService({
   }
 
   /** Whether a row may be read depends on it, so one that was written is read again. */
-  const hasRowRules = stored.some(({ definition }) => {
+  const hasRowRules = shown.some(({ definition }) => {
     const { readable } = definition.options
     return readable !== undefined && !['can', 'role', 'signedIn', 'never', 'everybody'].includes(readable.kind)
   })
@@ -237,14 +239,16 @@ export function createCollectionService({
     }
   }
 
+  function requireComplete({ values }: Writing): void {
+    const missing = bodies.missingOf(values)
+    if (missing.length > 0) throw validationFailed(Object.fromEntries(missing.map((name) => [name, [wrong.blank]])))
+  }
+
   /** Adds what is computed of a row and stored. */
   function compute(writing: Writing, before: Record<string, unknown> | undefined, now: string): Writing {
     if (computedStored.length === 0) return writing
     const whole = afterOf(before, writing, now)
-    const computed = computedStored.map(({ name, definition }) => [
-      name,
-      toStoredValue(definition, definition.computed?.of(whole as never)),
-    ])
+    const computed = computedStored.map(({ name, definition }) => [name, computeValue(definition, whole)])
     return { ...writing, values: { ...writing.values, ...Object.fromEntries(computed) } }
   }
 
@@ -291,10 +295,11 @@ export function createCollectionService({
   async function missingOf(name: string, { values }: Writing, { principal }: Actor): Promise<string[]> {
     const field = collection.fields.get(name) as DescribedField
     if (field.kind !== 'list') return [name]
-    const ids = JSON.parse(String(values[name])) as number[]
-    const { sql, params } = statements.findRelated(field, ids, { principal })
+    const ids = itemsOf(values[name])
+    const stored = ids.filter((id) => typeof id === 'number')
+    const { sql, params } = statements.findRelated(field, stored, { principal })
     const known = new Set((await db.all<{ id: number }>(sql, params as Value[])).map(({ id }) => id))
-    const items = ids.flatMap((id, i) => (known.has(id) ? [] : [`${name}.${i}`]))
+    const items = ids.flatMap((id, i) => (typeof id !== 'number' || known.has(id) ? [] : [`${name}.${i}`]))
     return items.length > 0 ? items : [name]
   }
 
@@ -337,10 +342,12 @@ export function createCollectionService({
     if (made) return readMade(made, actor)
     for (let tries = 0; ; tries++) {
       if (hooks.beforeWrite) {
-        const early = compute(writing, undefined, writer.now)
+        const early = bodies.missingOf(writing.values).length > 0 ? writing : compute(writing, undefined, writer.now)
         await requireChecks(statements.checkInsert(early, writer), 'create', { writing: early, actor, isEarly: true })
       }
-      const whole = compute(await applyHook(writing, undefined, actor, writer.now), undefined, writer.now)
+      const hooked = await applyHook(writing, undefined, actor, writer.now)
+      requireComplete(hooked)
+      const whole = compute(hooked, undefined, writer.now)
       const insertion = statements.insert(whole, writer)
       if (insertion) {
         const locks = statements.lockRelated(whole)
@@ -696,7 +703,9 @@ export function createCollectionService({
       related: read.given,
       guarded: guardedOf(read, isNew, actor, writer.now),
     }
-    const writing = compute(await applyHook(given, before, actor, writer.now), before, writer.now)
+    const hooked = await applyHook(given, before, actor, writer.now)
+    if (isNew) requireComplete(hooked)
+    const writing = compute(hooked, before, writer.now)
     const locks = statements.lockRelated(writing)
     const after = afterOf(before, writing, writer.now)
     const newId = rowOf(offset + locks.length, 'id') as unknown as number
@@ -734,7 +743,8 @@ export function createCollectionService({
   }
 
   /** Newest first, of a row that the actor may read. */
-  async function versions(id: number | undefined, actor: Actor): Promise<VersionEntry[]> {
+  async function versions(id: number | undefined, given: Actor): Promise<VersionEntry[]> {
+    const actor = readerOf(given, collection)
     const current = await require(id, actor)
     const query = { topic: collection.name, entityId: current.id, limit: maxVersions, maxBytes: maxHistoryBytes }
     const { entries, previous } = await changes.store.readHistory(query)
@@ -788,18 +798,20 @@ export function createCollectionService({
     prepare,
 
     /** Throws 404 for a row that the actor may not read. */
-    async get(id: number | undefined, actor: Actor): Promise<ReadRow> {
+    async get(id: number | undefined, given: Actor): Promise<ReadRow> {
+      const actor = readerOf(given, collection)
       return toRead(await require(id, actor), actor)
     },
 
     /** Throws 422 for what the list does not support, and 403 for fields that the actor may not read. */
     async list(
       given: GivenList,
-      actor: Actor,
+      asking: Actor,
     ): Promise<
       Omit<ListedPage, 'rows'> & { rows: ReadRow[]; sort: { field: string; isDescending: boolean }; limit: number }
     > {
       const request = readList(given, collection)
+      const actor = readerOf(asking, collection)
       const { principal } = actor
       const used = [
         request.sort.field,

@@ -46,19 +46,21 @@ onEachEngine('a batch', (engine) => {
       { method: 'PUT', path: `/api/tickets/${one}`, body: { priority: 4 } },
       { method: 'DELETE', path: `/api/tickets/${other}` },
       { method: 'POST', path: `/api/tickets/${gone}/restore` },
+      { method: 'POST', path: '/api/comments/', body: { ticket: { $ref: '6.data.id' }, text: 'Back again' } },
     ])
     assert.equal(status, 200, JSON.stringify(body))
     assert.deepEqual(
       body.results.map((each: { status: number }) => each.status),
-      [201, 201, 201, 200, 200, 204, 200],
+      [201, 201, 201, 200, 200, 204, 200, 201],
     )
-    const [made, first, comment, changed, again, removed, restored] = body.results.map(
+    const [made, first, comment, changed, again, removed, restored, onRestored] = body.results.map(
       (each: { body: unknown }) => each.body,
     )
     assert.equal(first.data.attributes.team, made.data.id)
     assert.equal(comment.data.attributes.ticket, first.data.id)
     assert.deepEqual([changed.data.attributes.priority, changed.data.attributes.team], [5, made.data.id])
     assert.deepEqual([again.data.attributes.priority, removed, restored.data.id], [4, null, gone])
+    assert.equal(onRestored.data.attributes.ticket, gone)
     assert.equal((await api.get(`/api/tickets/${other}`, chief.access)).status, 404)
     const read = await api.get(`/api/tickets/${first.data.id}?include=team,comments`, chief.access)
     assert.equal(read.body.data.included.team.attributes.name, `New ${engine}`)
@@ -114,7 +116,7 @@ onEachEngine('a batch', (engine) => {
         { method: 'POST', path: '/api/comments', body: { ticket: { $ref: '9.data.id' }, text: 'Hi' } },
         ada.access,
         422,
-        { details: { ticket: ['Must refer to the id of an earlier operation that creates a row'] } },
+        { details: { ticket: ['Must refer to the id of an earlier operation that returns a row'] } },
       ],
       [{ method: 'POST', path: '/api/v2/products', body: {} }, chief.access, 404, { error: 'Not found' }],
       [{ method: 'POST', path: `/api/tickets/${mine}`, body: {} }, chief.access, 404, { error: 'Not found' }],

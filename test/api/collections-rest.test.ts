@@ -314,6 +314,138 @@ onEachEngine('writing a row', (engine) => {
     assert.ok(parallel.every(({ status, body }) => status === 201 || body.details.code[0] === 'Is already taken'))
   })
 
+  test('has values of a hook and calculated ones, which may be hidden like others', async () => {
+    const { signInAs, make, post, get, patch, request } = await shared()
+    const [ada, grace, weigher] = [await signInAs('user'), await signInAs('user'), await signInAs('weigher')]
+    const name = `Gauge ${ada.id}`
+    const made = await post('/api/gauges', { name, is_public: true }, ada.access)
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    const { attributes, id } = made.body.data
+    const shown = ({ slug, gross, parts, nothing, number, margin, own_rate }: Record<string, unknown>) => [
+      slug,
+      gross,
+      parts,
+      nothing,
+      number,
+      margin,
+      own_rate,
+    ]
+    const calculated = [name.toLowerCase(), 1.49, ['G', 'a'], null, `No. ${name}`]
+    assert.deepEqual(shown(attributes), [...calculated, undefined, 7])
+    for (const [reader, margin, ownRate] of [
+      [ada, undefined, 7],
+      [grace, undefined, undefined],
+      [weigher, 42, undefined],
+    ] as const) {
+      const read = (await get(`/api/gauges/${id}`, reader.access)).body.data.attributes
+      assert.deepEqual(shown(read), [...calculated, margin, ownRate])
+      const [listed] = (await get(`/api/gauges?filter[owner]=${ada.id}`, reader.access)).body.data
+      assert.deepEqual(listed.attributes, read)
+    }
+    // Nobody but the hook sets its field, which needs a value.
+    assert.equal((await post('/api/gauges', { name: 'Other', number: 'Mine' }, ada.access)).status, 403)
+    const incomplete = await post('/api/gauges', { name: 'Unnumbered' }, ada.access)
+    assert.deepEqual([incomplete.status, incomplete.body.details], [422, { number: ['Must not be blank'] }])
+    const operations = [{ method: 'POST', path: '/api/gauges', body: { name: 'Unnumbered' } }]
+    const batched = await request('POST', '/api/batch', { json: { operations }, token: ada.access })
+    assert.deepEqual([batched.status, batched.body.details], [422, { number: ['Must not be blank'] }])
+    // A calculated value that is stored can be unique.
+    const taken = { slug: ['Is already taken'] }
+    assert.deepEqual((await post('/api/gauges', { name: name.toUpperCase() }, ada.access)).body.details, taken)
+    const other = await make('/api/gauges', { name: `Other ${ada.id}` }, ada.access)
+    assert.deepEqual((await patch(other.path, { name: name.toUpperCase() }, ada.access)).body.details, taken)
+    // What JSON cannot hold is no value of it.
+    const large = await request('POST', '/api/gauges', {
+      body: '{"name":"Large","data":{"a":[1e400]}}',
+      headers: { 'content-type': 'application/json' },
+      token: ada.access,
+    })
+    assert.deepEqual(large.body.details, { data: ['Must not have numbers that are too large'] })
+  })
+
+  test('by a batch takes references for relations, and for nothing else', async () => {
+    const { signInAs, make, request, get } = await shared()
+    const { access, id } = await signInAs('user')
+    const first = await make('/api/gauges', { name: `First ${id}` }, access)
+    const reference = { $ref: '0.data.id' }
+    const schema = { $ref: '#/definitions/gauge' }
+    const send = (...operations: object[]) => request('POST', '/api/batch', { json: { operations }, token: access })
+    const rename = { method: 'PATCH', path: first.path, body: { name: `Renamed ${id}` } }
+    const { status, body } = await send(rename, {
+      method: 'POST',
+      path: '/api/gauges',
+      body: { name: `Second ${id}`, gauge: reference, related: [first.id, reference], data: schema },
+    })
+    assert.equal(status, 200, JSON.stringify(body))
+    const { gauge, related, data } = body.results[1].body.data.attributes
+    assert.deepEqual([gauge, related, data], [first.id, [first.id, first.id], schema])
+    // Ids of rows that are not written yet, in a list too.
+    const create = (name: string, values: object) => ({
+      method: 'POST',
+      path: '/api/gauges',
+      body: { name: `${name} ${id}`, ...values },
+    })
+    const made = await send(
+      create('Third', {}),
+      create('Fourth', { gauge: reference, related: [first.id, reference, reference] }),
+    )
+    assert.equal(made.status, 200, JSON.stringify(made.body))
+    const thirdId = made.body.results[0].body.data.id
+    assert.deepEqual(made.body.results[1].body.data.attributes.related, [first.id, thirdId, thirdId])
+    const { included } = (await get(`/api/gauges/${thirdId}?include=children.related`, access)).body.data
+    assert.equal(included.children[0].included.related.length, 3)
+    const cases: [unknown, details: object][] = [
+      [999_999, { 'related.2': ['Does not exist'] }],
+      ['x', { 'related.2': ['Must be an integer'] }],
+      [{ $ref: '1.data.id' }, { 'related.2': ['Must refer to the id of an earlier operation that returns a row'] }],
+    ]
+    for (const [item, details] of cases) {
+      const refused = await send(create('Fifth', {}), create('Sixth', { related: [first.id, reference, item] }))
+      assert.deepEqual([refused.status, refused.body.operation, refused.body.details], [422, 1, details])
+    }
+  })
+
+  test('or reading one by a key needs its permission, unless anyone may read it', async () => {
+    const { signInAs, make, post, get, patch } = await shared()
+    const ada = await signInAs('user')
+    const [open, own] = [
+      await make('/api/gauges', { name: `Open ${ada.id}`, is_public: true }, ada.access),
+      await make('/api/gauges', { name: `Own ${ada.id}`, gauge: null }, ada.access),
+    ]
+    await patch(open.path, { gauge: own.id, related: [own.id, open.id] }, ada.access)
+    const keyFor = async (...permissions: string[]) =>
+      (await makeKey({ post } as never, ada.access, { permissions })).key
+    const [none, reader] = [await keyFor(), await keyFor('gauges.read')]
+    const filter = `filter[owner]=${ada.id}`
+    for (const [key, ids] of [
+      [none, [open.id]],
+      [reader, [open.id, own.id]],
+    ] as const) {
+      const listed = (await get(`/api/gauges?${filter}&count=exact`, key)).body
+      assert.deepEqual(
+        [listed.data.map(({ id }: { id: number }) => id), listed.meta.total],
+        [ids, ids.length],
+        `${ids}`,
+      )
+      const isReader = key === reader
+      const read = (await get(`${open.path}?include=gauge,related,children`, key)).body.data
+      assert.deepEqual(
+        [read.included.gauge?.id, 'own_rate' in read.attributes],
+        [isReader ? own.id : undefined, isReader],
+      )
+      assert.equal(read.included.related.length, ids.length)
+      assert.equal((await get(own.path, key)).status, isReader ? 200 : 404)
+      assert.equal((await get(`${own.path}/versions`, key)).status, isReader ? 200 : 404)
+      const changes = (await get('/api/gauges/changes?after=0&limit=1000', key)).body.data
+      const isOwn = ({ data }: { data: { id: number } | null }) => data?.id === own.id
+      assert.equal(changes.some(isOwn), isReader)
+      assert.equal((await post('/api/gauges', { name: 'By key' }, key)).status, 403)
+      assert.equal((await patch(open.path, { name: 'By key' }, key)).status, 403)
+      assert.equal((await get('/api/makers', key)).status, 403)
+    }
+    assert.equal((await get('/api/board/notices', none)).status, 200)
+  })
+
   test('by forms takes texts for values of every kind', async () => {
     const { signInAs, request, get } = await shared()
     const { access, id } = await signInAs('user')

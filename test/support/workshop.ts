@@ -215,7 +215,42 @@ function declare(migrations: string, interruption: Interruption): Feature[] {
       ]
     },
   })
-  return [makers, parts, reviews, nodes, leaves, notices, tallies] as Feature[]
+
+  /** Everybody sees public ones. A hook numbers them, and values are calculated of them. */
+  const gauges = collection({
+    name: 'gauges',
+    migrations,
+    fields: {
+      name: text({ max: 20 }),
+      number: text({ max: 20, writable: never }),
+      slug: computed(text({ max: 20, unique: true }), ({ name }) => name.toLowerCase(), { stored: true }),
+      rate: decimal({ scale: 2, default: 1.25 }),
+      gross: computed(decimal({ scale: 2 }), ({ rate }) => rate * 1.19),
+      parts: computed(list(text()), ({ name }) => [...name].slice(0, 2)),
+      nothing: computed(integer(), () => undefined as never),
+      margin: computed(integer({ readable: can('gauges.margins') }), () => 42),
+      own_rate: computed(integer(), () => 7, { readable: row.owner.is(me) }),
+      is_public: boolean({ default: false }),
+      owner: belongsTo(users, { default: me, writable: never }),
+      data: json({ optional: true }),
+      gauge: belongsTo((): Feature => gauges as Feature, { optional: true }),
+      related: list(belongsTo((): Feature => gauges as Feature)),
+      children: hasMany((): Feature => gauges as Feature, 'gauge'),
+    },
+    rules: {
+      read: any(row.is_public.is(true), row.owner.is(me), can('gauges.view')),
+      create: signedIn,
+      update: row.owner.is(me),
+      delete: row.owner.is(me),
+    },
+    filter: ['is_public', 'owner'],
+    roles: { weigher: ['gauges.view', 'gauges.margins'] },
+    beforeWrite({ before, after }) {
+      if (before || after.name === 'Unnumbered') return
+      return { number: `No. ${after.name}` }
+    },
+  })
+  return [makers, parts, reviews, nodes, leaves, notices, tallies, gauges] as Feature[]
 }
 
 /** One service for all tests of a suite. */

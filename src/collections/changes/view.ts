@@ -9,7 +9,7 @@ import type { ChangeRow } from '../../platform/changes/change.ts'
 import type { ChangeLog } from '../../platform/changes/change-log.ts'
 import type { ReaderView, ShownChange } from '../../platform/changes/http/change-stream.ts'
 import type { Database } from '../../platform/database/database.ts'
-import type { Actor } from '../actor.ts'
+import { type Actor, readerOf } from '../actor.ts'
 import { type Described, describedUsers } from '../declare/describe.ts'
 import type { Rule } from '../declare/rules.ts'
 import { resourceOf } from '../resource.ts'
@@ -152,7 +152,8 @@ export function createChangeView({ service, db, changes }: ChangeViewDeps) {
   }
 
   /** What a reader gets of these entries, with their places in the log. Ends with the first reset. */
-  async function showTo(rows: readonly ChangeRow[], actor: Actor): Promise<ShownChange[]> {
+  async function showTo(rows: readonly ChangeRow[], given: Actor): Promise<ShownChange[]> {
+    const actor = readerOf(given, collection)
     const reader = createReader(actor, actor.principal ?? everything)
     const shown: ShownChange[] = []
     // Loads the related rows of all entries at once.

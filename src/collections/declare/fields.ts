@@ -230,15 +230,24 @@ export function hasMany<const Of extends () => any>(of: Of, by: string): Many<Of
   return { kind: 'hasMany', options: {}, many: { of, by } }
 }
 
+export interface ComputedOptions
+  extends Pick<FieldOptions, 'readable' | 'unique' | 'uniqueWithin' | 'was' | 'label' | 'help'> {
+  stored?: boolean
+}
+
 /**
  * Calculated from the row's other fields: when it is returned, or with `stored` when it is written. Then it can be sorted,
- * filtered and searched.
+ * filtered and searched. Options are given with the type or beside `stored`.
  */
 export function computed<Value, Bounds extends boolean>(
   type: Field<Value, AnyGiven, Bounds>,
   // biome-ignore lint/suspicious/noExplicitAny: the row's type is that of the fields around it
   of: (row: any) => Value,
-  { stored = false } = {},
+  { stored = false, ...given }: ComputedOptions = {},
 ): Field<Value, 'cannot', Bounds> {
-  return { kind: 'computed', options: {}, computed: { type, isStored: stored, of } }
+  const { readable, unique, uniqueWithin, was, label, help } = { ...type.options, ...given }
+  const options = Object.fromEntries(
+    Object.entries({ readable, unique, uniqueWithin, was, label, help }).filter(([, value]) => value !== undefined),
+  )
+  return { kind: 'computed', options, computed: { type, isStored: stored, of } }
 }

@@ -199,6 +199,8 @@ export function createDocs({ collection, errors }: Pick<CollectionService, 'coll
     'if-none-match': Type.String({ description: 'The ETag of an earlier answer; 304 where nothing has changed.' }),
   }
   const missing = errors.notFound()
+  const unavailable = validationFailed({ fields: [`Must be among ${shown.map((field) => field.name).join(', ')}`] })
+  const invalid = (message: string) => validationFailed({ [writable[0]?.name ?? 'id']: [message] })
   const params = { id: Id }
   const update = (method: 'update' | 'replace'): RouteDocs => ({
     tag,
@@ -210,7 +212,7 @@ export function createDocs({ collection, errors }: Pick<CollectionService, 'coll
     headers: ifMatch,
     body: { schema: bodyOf(false), example: given(writable.slice(0, 1)) },
     responses: { 200: response(One, { data: example } as never, { headers: { etag: ETag } }) },
-    errors: [missing, errors.changed()],
+    errors: [missing, errors.conflict(), errors.changed(), invalid('Must not be blank')],
   })
 
   return {
@@ -257,7 +259,7 @@ export function createDocs({ collection, errors }: Pick<CollectionService, 'coll
       query: shaping,
       headers: ifNoneMatch,
       responses: { 200: response(One, { data: example } as never, { headers }), 304: unchanged },
-      errors: [missing],
+      errors: [missing, unavailable],
     },
     create: {
       tag,
@@ -277,6 +279,7 @@ export function createDocs({ collection, errors }: Pick<CollectionService, 'coll
           headers: { ...headers, location: Type.String({ format: 'uri-reference', description: 'Where it is.' }) },
         }),
       },
+      errors: [errors.conflict(), invalid('Must not be blank')],
     },
     update: update('update'),
     replace: update('replace'),
@@ -298,7 +301,7 @@ export function createDocs({ collection, errors }: Pick<CollectionService, 'coll
       description: 'With the rows that were deleted together with it. A row that is not deleted stays as it is.',
       params,
       responses: { 200: response(One, { data: example } as never, { headers }) },
-      errors: [missing],
+      errors: [missing, errors.conflict(), invalid('Is already taken')],
     },
     versions: {
       tag,

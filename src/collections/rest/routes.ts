@@ -33,7 +33,8 @@ const one = '/:id(^[0-9]+$)'
 /** What every route of a collection requires; which rows it may concern, the statements decide. */
 export function accessOf(collection: Described, action: Action): readonly ('authenticated' | KeyRequirement)[] {
   const key = { keyPermission: `${collection.name}.${action}` }
-  return mayBeAnonymous(collection.rules?.[action], collection) ? [key] : ['authenticated', key]
+  if (!mayBeAnonymous(collection.rules?.[action], collection)) return ['authenticated', key]
+  return [action === 'read' ? { ...key, isOptional: true } : key]
 }
 
 export async function collectionRoutes(

@@ -9,7 +9,7 @@ import type { Statement, Value } from '../../platform/database/database.ts'
 import type { Running } from '../../platform/feature.ts'
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import type { Described } from '../declare/describe.ts'
-import { fromStoredValue, toStoredValue } from '../store/values.ts'
+import { computeValue, fromStoredValue } from '../store/values.ts'
 import { castTo, hasKey, keyColumnOf, keyOf, quote, stateTable, storedFieldsOf } from './tables.ts'
 
 export interface BackfillDeps extends Pick<Infrastructure, 'db' | 'log'> {
@@ -103,10 +103,7 @@ export function startBackfill(
       stored.map(({ name, definition }) => [name, fromStoredValue(definition, row[name])]),
     )
     const calculated = new Map<string, Value>(
-      computed.map(({ name, definition }) => [
-        name,
-        toStoredValue(definition, definition.computed?.of(values as never)),
-      ]),
+      computed.map(({ name, definition }) => [name, computeValue(definition, values)]),
     )
     for (const field of keyed) calculated.set(keyColumnOf(field), keyOf(calculated.get(field.name) ?? row[field.name]))
     const changed = [...calculated].filter(([name, value]) => row[name] !== value)

@@ -63,10 +63,10 @@ export function createStatements(collection: Described, dialect: Dialect) {
   const time = fields.get('created_at') as DescribedField
   const table = quote(collection.table)
   const returned = [...fields.keys(), 'version'].map(quote).join(', ')
-  const readRules = [
-    collection.rules?.read,
-    ...[...fields.values()].map(({ definition }) => definition.options.readable),
-  ]
+  const guarded = [...collection.fields.values()].flatMap(({ name, definition: { options } }) =>
+    options.readable ? [{ name, readable: options.readable }] : [],
+  )
+  const readRules = [collection.rules?.read, ...guarded.map(({ readable }) => readable)]
   const outcomeOf = createOutcomes(readRules, collection)
   const finds = new Map<string, { sql: string; params: readonly Value[] } | null>()
 
@@ -430,8 +430,8 @@ export function createStatements(collection: Described, dialect: Dialect) {
 
   /** Whether fields may be read where that depends on the row: further columns, such as `cost__readable`. */
   function readableFlags(principal: RulePrincipal | undefined, params: Params): string {
-    const flags = [...fields.values()].flatMap(({ name, definition: { options } }) => {
-      const condition = options.readable ? ruleOf(options.readable, { principal }, { params }) : true
+    const flags = guarded.flatMap(({ name, readable }) => {
+      const condition = ruleOf(readable, { principal }, { params })
       return typeof condition === 'string' ? [`, (${condition}) AS ${quote(`${name}__readable`)}`] : []
     })
     return flags.join('')

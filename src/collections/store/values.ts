@@ -2,7 +2,7 @@
 import { compareDecimals, isIntegerDecimal, roundDecimal } from '../../core/decimal.ts'
 import { isEmail } from '../../core/email.ts'
 import { isStorable } from '../../core/text.ts'
-import { RowReference, type Value } from '../../platform/database/database.ts'
+import { RowReference, RowReferenceList, type Value } from '../../platform/database/database.ts'
 import { isTime } from '../../platform/listing/filter-values.ts'
 import { compileBody, exactNumbersOf, isForm } from '../../platform/validation/body-validation.ts'
 import { compilePlain } from '../../platform/validation/plain-values.ts'
@@ -53,11 +53,13 @@ export function writableFieldsOf({ fields }: Described): DescribedField[] {
   return [...fields.values()].filter((field) => isStored(field) && field.kind !== 'computed' && !isOwnField(field.name))
 }
 
-export function compileBodies(collection: Described) {
+export function compileBodies(collection: Described, { hasHook }: { hasHook: boolean }) {
   const fields = writableFieldsOf(collection).map((field) => ({
     field,
     name: field.name,
     isRequired: !field.definition.options.optional && field.kind !== 'list',
+    /** By a hook, because no client can. */
+    isSetLater: hasHook && field.definition.options.writable?.kind === 'never',
     read: compileValue(field.definition, field.target),
   }))
 
@@ -69,7 +71,7 @@ export function compileBodies(collection: Described) {
     const [isOfForm, exact] = [isForm(given), exactNumbersOf(given)]
     const values: Record<string, Value> = {}
     const names: string[] = []
-    for (const { field, name, isRequired, read } of fields) {
+    for (const { field, name, isRequired, isSetLater, read } of fields) {
       const sent = Object.hasOwn(given, name) ? given[name] : undefined
       const raw = isOfForm ? fromForm(field.definition, sent) : sent
       const isBlank = typeof raw === 'string' && raw.trim() === '' && isRequired
@@ -79,7 +81,8 @@ export function compileBodies(collection: Described) {
         const value = isCleared ? (field.kind === 'list' ? '[]' : null) : isBlank ? undefined : missing(field)
         if (isCleared) names.push(name)
         if (value !== undefined) values[name] = value
-        else if (isRequired && (isBlank || raw === null || !isPartial(missing))) problems.add(name, [wrong.blank])
+        else if (isRequired && (isBlank || raw === null || !(isPartial(missing) || isSetLater)))
+          problems.add(name, [wrong.blank])
         continue
       }
       names.push(name)
@@ -104,6 +107,9 @@ export function compileBodies(collection: Described) {
     },
     /** The fields that are sent. */
     readChange: (body: unknown, problems: Problems): ReadBody => read(body, nothing, problems),
+    /** The fields that a new row needs, and does not have yet. */
+    missingOf: (values: StoredValues): string[] =>
+      fields.flatMap(({ name, isRequired }) => (isRequired && (values[name] ?? null) === null ? [name] : [])),
   }
 }
 
@@ -129,27 +135,36 @@ export function isMarker(given: unknown, ...kinds: readonly ('me' | 'now')[]): b
 /** A value of a row as a program has it, as it is stored. */
 export function toStoredValue(definition: FieldDefinition, value: unknown): Value {
   if (value === null || value === undefined) return null
-  const { kind, options } = definition.computed?.type ?? definition
+  const { kind, options, item } = definition.computed?.type ?? definition
   if (kind === 'list') {
-    const item = definition.item as FieldDefinition
-    return JSON.stringify((value as unknown[]).map((each) => toStoredValue(item, each)))
+    return JSON.stringify((value as unknown[]).map((each) => toStoredValue(item as FieldDefinition, each)))
   }
   if (kind === 'json') return JSON.stringify(value)
-  if (kind === 'decimal') return roundDecimal(String(value), options.scale ?? 0)
-  return kind === 'time' ? new Date(String(value)).toISOString() : (value as Value)
+  if (kind === 'decimal') return Number.isFinite(Number(value)) ? roundDecimal(String(value), options.scale ?? 0) : null
+  return kind === 'time' ? new Date(value as string | Date).toISOString() : (value as Value)
+}
+
+/** As it is stored, of a row with all its fields. */
+export function computeValue(definition: FieldDefinition, row: Readonly<Record<string, unknown>>): Value {
+  return toStoredValue(definition, definition.computed?.of(row as never))
 }
 
 /** A stored value as clients get it. */
 export function fromStoredValue(definition: FieldDefinition, stored: unknown): unknown {
   if (stored === null || stored === undefined) return null
-  const { kind, options } = definition.computed?.type ?? definition
+  const { kind, options, item } = definition.computed?.type ?? definition
   if (kind === 'decimal') return Number(stored) / 10 ** (options.scale ?? 0)
   if (kind === 'json') return typeof stored === 'string' ? JSON.parse(stored) : stored
   if (kind === 'list') {
-    const items = (typeof stored === 'string' ? JSON.parse(stored) : stored) as unknown[]
-    return items.map((each) => fromStoredValue(definition.item as FieldDefinition, each))
+    return itemsOf(stored).map((each) => fromStoredValue(item as FieldDefinition, each))
   }
   return kind === 'boolean' ? Boolean(stored) : stored
+}
+
+/** Of a stored list. Those of a batch may refer to rows that are not written yet. */
+export function itemsOf(stored: unknown): readonly unknown[] {
+  if (stored instanceof RowReferenceList) return stored.items
+  return (typeof stored === 'string' ? JSON.parse(stored) : stored) as unknown[]
 }
 
 function compileValue(definition: FieldDefinition, target: Described | undefined): ReadValue {
@@ -217,6 +232,7 @@ function compileJson(schema: AnyFieldOptions['schema']): ReadValue {
 
 function problemOfJson(value: unknown, levels = maxJsonLevels): string | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : 'Must be valid text'
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'Must not have numbers that are too large'
   if (typeof value !== 'object' || value === null) return undefined
   if (levels === 0) return `Must be at most ${maxJsonLevels} levels deep`
   for (const each of Object.entries(value).flat()) {
@@ -268,12 +284,18 @@ function compileItems({ item, options }: FieldDefinition, target: Described | un
     const values: unknown[] = []
     const problems: Record<string, readonly string[]> = {}
     for (const [i, each] of raw.entries()) {
+      if (each instanceof RowReference) {
+        values.push(each)
+        continue
+      }
       const outcome =
         each === null || (typeof each === 'string' && each.trim() === '') ? refuse(wrong.blank) : read(each)
       if ('value' in outcome) values.push(outcome.value)
       else problems[i] = outcome.problems[''] ?? []
     }
-    return Object.keys(problems).length > 0 ? { problems } : { value: JSON.stringify(values) }
+    if (Object.keys(problems).length > 0) return { problems }
+    const hasReferences = values.some((each) => each instanceof RowReference)
+    return { value: hasReferences ? (new RowReferenceList(values as number[]) as never) : JSON.stringify(values) }
   }
 }
 

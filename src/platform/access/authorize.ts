@@ -14,6 +14,8 @@ export type Requirement<FindEntity> =
  */
 export interface KeyRequirement {
   keyPermission: string | null
+  /** A key without it may go on: it gets what anyone gets. */
+  isOptional?: true
 }
 
 /** What a check needs of a user. */
@@ -125,8 +127,8 @@ function isMet(requirement: Exclude<Requirement<never>, { policy: string }>, use
   if (requirement === 'public') return true
   if (requirement === 'authenticated') return user !== undefined
   if ('keyPermission' in requirement) {
-    const { keyPermission } = requirement
-    return keyPermission === null || (user?.key?.allows?.(keyPermission) ?? true)
+    const { keyPermission, isOptional } = requirement
+    return keyPermission === null || isOptional || (user?.key?.allows?.(keyPermission) ?? true)
   }
   return (
     user !== undefined && ('role' in requirement ? user.hasRole(requirement.role) : user.can(requirement.permission))

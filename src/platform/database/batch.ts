@@ -1,9 +1,10 @@
 /** Shared by both engines: row references and deciding statements of a batch. */
-import { type Param, RowReference, type Statement, type Value } from './database.ts'
+import { type Param, RowReference, RowReferenceList, type Statement, type Value } from './database.ts'
 
 /** Replaces row references with their values. */
 export function resolveParams(params: readonly Param[] = [], rowsSoFar: readonly object[][]): Value[] {
-  return params.map((param) => {
+  const resolve = (param: Param): Value => {
+    if (isReferenceList(param)) return JSON.stringify(param.items.map(resolve))
     if (!isRowReference(param)) return param
     const row = rowsSoFar[param.statement]?.[0] as Record<string, Value> | undefined
     const value = row?.[param.column]
@@ -11,7 +12,8 @@ export function resolveParams(params: readonly Param[] = [], rowsSoFar: readonly
       throw new Error(`statement ${param.statement} of this batch returned no "${param.column}" to refer to`)
     }
     return value
-  })
+  }
+  return params.map(resolve)
 }
 
 /** By its text, because errors lose their class between threads. */
@@ -22,7 +24,9 @@ export function isMissingReference(error: unknown): boolean {
 /** Throws on values that are no SQL parameters: a driver would serialise an object or an array in its own way. */
 export function requireParams(statements: readonly Statement[]): void {
   for (const { params = [] } of statements) {
-    requireValues(params.filter((param): param is Value => !(param instanceof RowReference)))
+    const isValue = (param: Param): param is Value =>
+      !(param instanceof RowReference || param instanceof RowReferenceList)
+    requireValues(params.filter(isValue))
   }
 }
 
@@ -40,8 +44,12 @@ function isRowReference(param: Param): param is RowReference {
   return typeof param === 'object' && param !== null && 'statement' in param
 }
 
+function isReferenceList(param: Param): param is RowReferenceList {
+  return typeof param === 'object' && param !== null && 'items' in param
+}
+
 export function hasReferences(statement: Statement): boolean {
-  return statement.params?.some(isRowReference) ?? false
+  return statement.params?.some((param) => isRowReference(param) || isReferenceList(param)) ?? false
 }
 
 /** Whether the batch must be rolled back here. */

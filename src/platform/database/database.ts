@@ -18,7 +18,15 @@ export class RowReference {
   }
 }
 
-export type Param = Value | RowReference
+/** A JSON list, of which some items come from rows of earlier statements. */
+export class RowReferenceList {
+  readonly items: readonly (number | RowReference)[]
+  constructor(items: readonly (number | RowReference)[]) {
+    this.items = items
+  }
+}
+
+export type Param = Value | RowReference | RowReferenceList
 
 export interface Statement {
   readonly sql: string

@@ -59,8 +59,9 @@ function describeAccess({ method, requirements, isClosedToKeys }: DescribedRoute
   const implied = impliedKeyPermission(requirements, !safeMethods.includes(method))
   const needed = [...declared, implied].filter((each) => each !== null)
   if (needed.length === 0 || isClosedToKeys) return who
-  const unless =
-    isTokenOptional(requirements) && implied !== null && safeMethods.includes(method) ? ', unless anyone may' : ''
+  const isOptional = requirements.some((each) => typeof each === 'object' && 'isOptional' in each)
+  const isPublicToo = isTokenOptional(requirements) && implied !== null && safeMethods.includes(method)
+  const unless = isOptional || isPublicToo ? ', unless anyone may' : ''
   return `${who}; an API key with a list of permissions also needs ${needed.join(' and ')}${unless}`
 }
 

@@ -90,6 +90,26 @@ for (const engine of engines) {
       assert.deepEqual([await stockOf(lamp), await stockOf(mug)], [0, 93])
     })
 
+    test('charge what a product costs when its stock is taken, also while its price changes', async (t) => {
+      const { service, ada, createProduct, place } = await start(t, engine)
+      const lamp = await createProduct('Lamp', 1, 100)
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          i % 2 === 0
+            ? place([{ product_id: lamp, quantity: 1 }])
+            : service.put(`/api/v2/products/${lamp}`, { price: i + 1 }, ada),
+        ),
+      )
+      const charged = answers.flatMap(({ status, body }) => (status === 201 ? [body.data.attributes.total] : []))
+      const log = (await service.get('/api/v2/products/changes?after=0', ada)).body.data
+      const states: { price: number; stock: number }[] = log.map(
+        ({ data }: { data: object }) => Object(data).attributes,
+      )
+      const taken = states.filter(({ stock }, i) => i > 0 && stock < (states[i - 1]?.stock ?? 0))
+      assert.ok(charged.length > 0)
+      assert.deepEqual(charged.toSorted(), taken.map(({ price }) => price).toSorted())
+    })
+
     test('are checked to the last field', async (t) => {
       const { service, ada, place } = await start(t, engine, { environment: { ORDERS_MAX_ITEMS: '2' } })
       assert.equal((await service.post('/api/orders', { items: [] })).status, 401)

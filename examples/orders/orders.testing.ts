@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { startService, type TestService, type TestServiceOptions } from 'latchkey/testing'
+import { startService, type TestServiceOptions } from 'latchkey/testing'
 import orders from './orders.ts'
 
 type Engine = NonNullable<TestServiceOptions['engine']>
@@ -26,33 +26,11 @@ export async function start(
   const cancel = (id: number, token = ada) =>
     service.request('PATCH', `/api/orders/${id}`, { json: { status: 'cancelled' }, token })
   const ask = async (query: string, token = ada) => (await service.post('/graphql', { query }, token)).body
-  return { service, ada, bob, createProduct, stockOf, place, cancel, ask }
-}
-
-/** A browser that is signed in to the console: it keeps the cookies, and sends forms with their token. */
-export async function openConsole(service: TestService, email: string) {
-  const cookies = new Map<string, string>()
-  let token = ''
-
-  async function request(method: string, path: string, form?: Record<string, string>) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const { status, headers, body } = await service.request(method, path, {
-      headers: { cookie },
-      ...(form && { form }),
-    })
-    for (const line of headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      cookies.set(name, value)
-    }
-    token = /name="_token" value="([^"]*)"/.exec(String(body))?.[1] ?? token
-    return { status, html: String(body), location: headers.get('location') }
+  async function signInToConsole(email: string) {
+    const browser = service.openConsole()
+    await browser.signIn(email)
+    return browser
   }
 
-  const open = (path: string) => request('GET', path)
-  const submit = (path: string, fields: Record<string, string> = {}) =>
-    request('POST', path, { _token: token, ...fields })
-  await open('/console/sign-in')
-  const { status } = await submit('/console/sign-in', { email, password: 'Correct-Horse-1' })
-  assert.equal(status, 303)
-  return { open, submit }
+  return { service, ada, bob, createProduct, stockOf, place, cancel, ask, signInToConsole }
 }

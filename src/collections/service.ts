@@ -323,7 +323,7 @@ export function createCollectionService({
     return hooks.alongside?.({ before, after, services, config }) ?? []
   }
 
-  async function create(body: unknown, actor: Actor, key?: string): Promise<ReadRow> {
+  function readNew(body: unknown, actor: Actor) {
     requireDecided('create', actor)
     const writer = writerOf(actor)
     const problems = new Problems()
@@ -334,6 +334,19 @@ export function createCollectionService({
       related: read.given,
       guarded: guardedOf(read, true, actor, writer.now),
     }
+    return { read, writer, writing }
+  }
+
+  /** Throws what `create` would, and writes nothing. */
+  async function checkNew(body: unknown, actor: Actor): Promise<void> {
+    const { writer, writing } = readNew(body, actor)
+    const whole = compute(await applyHook(writing, undefined, actor, writer.now), undefined, writer.now)
+    await requireChecks(statements.checkInsert(whole, writer), 'create', { writing: whole, actor })
+    await refuseTaken(whole.values, null)
+  }
+
+  async function create(body: unknown, actor: Actor, key?: string): Promise<ReadRow> {
+    const { read, writer, writing } = readNew(body, actor)
     const once =
       key === undefined || actor === anonymous
         ? undefined
@@ -791,6 +804,7 @@ export function createCollectionService({
     toRow,
     toRead,
     create,
+    checkNew,
     update,
     delete: remove,
     restore,

@@ -47,8 +47,22 @@ onAnyEngine('the commands of a collection', (engine) => {
     for (const file of [csv, ndjson]) {
       const imported = await run('tickets:import', file)
       assert.match(imported.stdout, /^imported 250, skipped 0, in /, imported.stderr)
-      assert.equal((await run('tickets:import', file)).code, 0)
+      const refused = await run('tickets:import', file)
+      assert.deepEqual([refused.code, refused.stdout], [1, ''])
+      assert.match(refused.stderr, /was imported on \d{4}-\d\d-\d\d at \d\d:\d\d UTC; --again imports it once more/)
     }
+    assert.equal(await count('tickets'), 750)
+    // As if it had been interrupted between two rows and the note of them.
+    for (const { id, values } of await db.all<{ id: string; values: string }>(
+      `SELECT id, "values" FROM collection_requests WHERE body_hash = ''`,
+    )) {
+      const progress = { ...JSON.parse(values), records: 240, finishedAt: null }
+      const params = [JSON.stringify(progress), id]
+      await db.write({ sql: 'UPDATE collection_requests SET "values" = $1 WHERE id = $2', params })
+    }
+    const resumed = await run('tickets:import', csv)
+    assert.match(resumed.stdout, /^imported 10, skipped 0, in .* \(in all 250 imported, 0 skipped\)/)
+    assert.match(resumed.stderr, /going on after the first 240 rows, which are done/)
     assert.equal(await count('tickets'), 750)
     const again = await run('tickets:export')
     const copies = again.stdout.split('\n').filter((line) => line.includes(`,${first.title},`))
@@ -60,6 +74,17 @@ onAnyEngine('the commands of a collection', (engine) => {
     assert.equal(refused.code, 65)
     assert.match(refused.stderr, /line 3: team: Does not exist\nline 4: title: Must not be blank\nline 5: /)
     assert.match(refused.stdout, /^imported 1, skipped 3, in /)
+    const strict = await run('tickets:import', '--strict', '--again', wrong)
+    assert.equal(strict.code, 65)
+    assert.match(strict.stderr, /line 3: team: Does not exist\n[\s\S]*3 rows are wrong; nothing was imported/)
+    const formula = join(folder, 'formula.csv')
+    writeFileSync(formula, 'title,team,author\n=1+1,1,1\n')
+    const before = await count('tickets')
+    for (const options of [[], ['--again'], ['--again', '--strict']])
+      assert.equal((await run('tickets:import', ...options, formula)).code, 0)
+    assert.equal(await count('tickets'), before && before + 3)
+    assert.match((await run('tickets:export')).stdout, /,'=1\+1,/)
+    assert.match((await run('tickets:export', '--exact')).stdout, /,=1\+1,/)
   })
 
   test('show what is declared', async (t) => {

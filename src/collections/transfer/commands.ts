@@ -20,6 +20,8 @@ export function createCommands(name: string): FeatureCommand<OpenCollection>[] {
             ',',
           )
           .option('--exact', "take cells of CSV as they are, also an apostrophe in front of a formula: '=1+1")
+          .option('--strict', 'check the whole file first, and import nothing if any row is wrong')
+          .option('--again', 'import a file that has been imported before once more')
           .option('--max-errors <n>', 'show so many of the rows that are wrong', parseCount, 20)
           .option('--quiet', 'show no progress')
           .addHelpText('after', importHelp(name)),
@@ -36,6 +38,7 @@ export function createCommands(name: string): FeatureCommand<OpenCollection>[] {
           .description(`write all ${words} that are not deleted, by id`)
           .addOption(formatOption("what to write; by the output's ending otherwise, and csv without one"))
           .option('--output <file>', 'write to this file instead of standard output')
+          .option('--exact', 'write cells of CSV as they are, also those that a spreadsheet would take for formulas')
           .option('--force', 'replace the file if it exists')
           .option('--quiet', 'show no progress')
           .addHelpText(
@@ -69,8 +72,9 @@ const importHelp = (name: string) => `
 CSV: the first row names the columns; those that are no fields are ignored. NDJSON: one object on each line, with the
 same names. Lists and JSON are written as JSON. In CSV, an empty cell is no value.
 
-Each row is checked as the API checks a new one. One that is wrong is skipped and told with its line. The same file can
-be imported again within a day without creating a row twice: an import that was interrupted goes on that way.
+Each row is checked as the API checks a new one. One that is wrong is skipped and told with its line.
+An import that was interrupted goes on where it stopped when the same command is run again. A file that has been
+imported is refused, unless --again is given. Standard input cannot be resumed.
 
 Exit codes: 0 everything was imported, 65 rows were skipped, 66 the file cannot be read, 130 interrupted.
 

@@ -14,6 +14,7 @@ import type { Format } from './records.ts'
 export interface ExportOptions {
   format?: Format
   output?: string
+  exact?: boolean
   force?: boolean
   quiet?: boolean
 }
@@ -43,7 +44,10 @@ export async function exportCollection(
         throw new FatalError('interrupted; the export is not complete', interrupt.exitCode())
       const text =
         format === 'csv'
-          ? csvText(rows.map((row) => fields.map((field) => toCell(row[field]))))
+          ? csvText(
+              rows.map((row) => fields.map((field) => toCell(row[field]))),
+              { isExact: given.exact === true },
+            )
           : rows.map((row) => `${JSON.stringify(row)}\n`).join('')
       await write(text)
       written += rows.length

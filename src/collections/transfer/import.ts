@@ -8,17 +8,19 @@ import { createProgress, displayOn, formatCount, formatDuration } from '../../pl
 import { describeDetails, isForm, markAsForm } from '../../platform/validation/body-validation.ts'
 import { system } from '../actor.ts'
 import type { Described } from '../declare/describe.ts'
-import type { CollectionService } from '../service.ts'
+import { createImportProgress, type ImportProgress } from '../store/imports.ts'
 import { writableFieldsOf } from '../store/values.ts'
 import type { OpenCollection } from './export.ts'
-import { openSource } from './input-file.ts'
-import { formatOf, readRecords } from './record-reader.ts'
+import { alreadyImported, nothingImported, openSource, requireFormat, requireTwice } from './input-file.ts'
+import { readRecords } from './record-reader.ts'
 import type { Format, SourceRecord } from './records.ts'
 
 export interface ImportOptions {
   format?: Format
   delimiter: string
   exact?: boolean
+  strict?: boolean
+  again?: boolean
   maxErrors: number
   quiet?: boolean
 }
@@ -36,41 +38,80 @@ export async function importRows(
   const { signal } = interrupt
   const source = await openSource(path, signal)
   try {
+    if (given.strict) requireTwice(source)
     const { service: opened, infrastructure, close } = await open()
     const { service } = opened.internals
-    const { clock } = infrastructure
+    const { collection } = service
+    const { clock, random } = infrastructure
     const start = clock.now()
     const progress = createProgress({ clock, stream: process.stderr, display: displayOn(process.stderr, given) })
-    let [imported, skipped] = [0, 0]
-    const refuse = (line: number, problem: string) => {
-      skipped += 1
-      if (skipped <= given.maxErrors) progress.note(`line ${line}: ${problem}`)
-    }
-    try {
-      const file = (await source.fingerprint?.(layout)) ?? infrastructure.random.id()
-      const known = writableFieldsOf(service.collection).map(({ name }) => name)
-      const chunks = source.chunks((done) => progress.update({ done }))
-      progress.update({ total: source.size })
+    const known = writableFieldsOf(collection).map(({ name }) => name)
+    let file: string | undefined
+    let done: ImportProgress = { records: 0, rejected: 0, startedAt: clock.nowIso(), finishedAt: null }
+    let [imported, before] = [0, done]
+
+    /** Calls `work` for each record but those that are done, many at the same time. Returns how many are wrong. */
+    async function forEach(work: (record: SourceRecord) => Promise<string | undefined>, after?: () => Promise<void>) {
+      let [rejected, skipped] = [0, 0]
+      const chunks = source.chunks((read) => progress.update({ done: read }))
       for await (const records of readRecords(chunks, layout, { known, required: [] })) {
         for (let at = 0; at < records.length; at += atOnce) {
           signal.throwIfAborted()
-          const some = records.slice(at, at + atOnce)
-          const problems = await Promise.all(some.map((record) => importOne(service, record, file)))
+          const all = records.slice(at, at + atOnce)
+          const some = all.slice(Math.max(0, before.records - skipped))
+          skipped += all.length - some.length
+          if (some.length === 0) continue
+          const problems = await Promise.all(some.map(work))
           for (const [i, problem] of problems.entries()) {
-            if (problem === undefined) imported += 1
-            else refuse((some[i] as SourceRecord).line, problem)
+            if (problem === undefined) continue
+            rejected += 1
+            if (rejected <= given.maxErrors) progress.note(`line ${(some[i] as SourceRecord).line}: ${problem}`)
           }
-          progress.update({ rows: imported, skipped })
+          imported += some.length - problems.filter((problem) => problem !== undefined).length
+          done = { ...done, records: done.records + some.length, rejected: before.rejected + rejected }
+          progress.update({ rows: imported, skipped: rejected })
+          await after?.()
         }
       }
-      if (skipped > given.maxErrors) progress.note(`… and ${formatCount(skipped - given.maxErrors)} more`)
-      progress.end()
-      process.stdout.write(
-        `imported ${formatCount(imported)}, skipped ${formatCount(skipped)}, in ${formatDuration(clock.now() - start)}\n`,
+      if (rejected > given.maxErrors) progress.note(`… and ${formatCount(rejected - given.maxErrors)} more`)
+      return rejected
+    }
+
+    try {
+      file = await source.fingerprint?.(layout)
+      const store = file === undefined ? undefined : createImportProgress(infrastructure, { collection, file })
+      const found = await store?.find()
+      if (found?.finishedAt && !given.again) throw alreadyImported(path, found.finishedAt)
+      progress.update({ total: source.size })
+      before = found && !found.finishedAt ? found : done
+      if (given.strict) {
+        done = before
+        const rejected = await forEach((record) =>
+          problemOf(record, (row) => service.checkNew(row, system), collection),
+        )
+        if (rejected > 0) throw nothingImported(rejected)
+      }
+      imported = 0
+      done = before
+      if (before.records > 0)
+        progress.note(`going on after the first ${formatCount(before.records)} rows, which are done`)
+      await store?.save(done)
+      const run = `import ${file ?? random.id()} ${done.startedAt}`
+      const skipped = await forEach(
+        // A line is created once, also if it was before its progress was stored.
+        (record) => problemOf(record, (row) => service.create(row, system, `${run} ${record.line}`), collection),
+        () => store?.save(done) ?? Promise.resolve(),
       )
-      process.exitCode = skipped > 0 ? exitCodes.badData : 0
+      await store?.save({ ...done, finishedAt: clock.nowIso() })
+      progress.end()
+      const counts = `imported ${formatCount(imported)}, skipped ${formatCount(skipped)}`
+      const [all, wrong] = [done.records - done.rejected, done.rejected].map(formatCount)
+      const inAll = before.records > 0 ? ` (in all ${all} imported, ${wrong} skipped)` : ''
+      process.stdout.write(`${counts}, in ${formatDuration(clock.now() - start)}${inAll}\n`)
+      process.exitCode = done.rejected > 0 ? exitCodes.badData : 0
     } catch (error) {
-      const kept = `${formatCount(imported)} rows are kept; run the same command again to go on`
+      const hint = file === undefined ? 'standard input cannot be gone on with' : 'run the same command again to go on'
+      const kept = `${formatCount(imported)} rows are kept; ${hint}`
       if (signal.aborted) throw new FatalError(`interrupted; ${kept}`, interrupt.exitCode())
       throw describeFailure(error, kept)
     } finally {
@@ -83,11 +124,15 @@ export async function importRows(
   }
 }
 
-/** Returns what is wrong with it. A line of the same file is created once, however often it is imported. */
-async function importOne(service: CollectionService, record: SourceRecord, file: string): Promise<string | undefined> {
+/** Returns what is wrong with it. */
+async function problemOf(
+  record: SourceRecord,
+  work: (row: object) => Promise<unknown>,
+  collection: Described,
+): Promise<string | undefined> {
   if ('problem' in record) return record.problem
   try {
-    await service.create(withLists(record.row, service.collection), system, `import ${file} ${record.line}`)
+    await work(withLists(record.row, collection))
     return undefined
   } catch (error) {
     if (error instanceof AppError && error.status < 500) return describeDetails(error) ?? error.message
@@ -108,12 +153,4 @@ function withLists(row: object, collection: Described): object {
     }
   })
   return lists.length === 0 ? row : markAsForm({ ...row, ...Object.fromEntries(lists) })
-}
-
-function requireFormat(path: string, { format }: ImportOptions): Format {
-  const found = format ?? formatOf(path)
-  if (found) return found
-  const reason =
-    path === '-' ? 'standard input has no name' : `the name ${path} ends neither in .csv, .ndjson nor .jsonl`
-  throw new FatalError(`${reason}; say --format csv or --format ndjson`, exitCodes.usage)
 }

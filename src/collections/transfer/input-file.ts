@@ -4,7 +4,9 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import type { Layout } from './records.ts'
+import { formatCount } from '../../platform/command-line/progress.ts'
+import { formatOf } from './record-reader.ts'
+import type { Format, Layout } from './records.ts'
 
 export interface Source {
   /** Undefined for a stream. */
@@ -17,6 +19,30 @@ export interface Source {
 }
 
 const chunkBytes = 64 * 1024
+
+export function requireFormat(path: string, { format }: { format?: Format }): Format {
+  const found = format ?? formatOf(path)
+  if (found) return found
+  const reason =
+    path === '-' ? 'standard input has no name' : `the name ${path} ends neither in .csv, .ndjson nor .jsonl`
+  throw new FatalError(`${reason}; say --format csv or --format ndjson`, exitCodes.usage)
+}
+
+/** `--strict` checks the whole file before anything is imported. */
+export function requireTwice({ fingerprint }: Source): void {
+  if (fingerprint) return
+  throw new FatalError('--strict reads the file twice, which standard input cannot be', exitCodes.usage)
+}
+
+export function nothingImported(rejected: number): FatalError {
+  const rows = rejected === 1 ? '1 row is' : `${formatCount(rejected)} rows are`
+  return new FatalError(`${rows} wrong; nothing was imported`, exitCodes.badData)
+}
+
+export function alreadyImported(path: string, finishedAt: string): FatalError {
+  const when = `${finishedAt.slice(0, 10)} at ${finishedAt.slice(11, 16)} UTC`
+  return new FatalError(`${path} was imported on ${when}; --again imports it once more`, exitCodes.failure)
+}
 
 /** `-` is standard input. */
 export async function openSource(path: string, signal: AbortSignal): Promise<Source> {

@@ -1,5 +1,12 @@
-import { openSource, type Source } from '../../../collections/transfer/input-file.ts'
-import { formatOf, readRecords } from '../../../collections/transfer/record-reader.ts'
+import {
+  alreadyImported,
+  nothingImported,
+  openSource,
+  requireFormat,
+  requireTwice,
+  type Source,
+} from '../../../collections/transfer/input-file.ts'
+import { readRecords } from '../../../collections/transfer/record-reader.ts'
 import type { Format, Layout } from '../../../collections/transfer/records.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { CommandContext } from '../../../platform/command-line/command.ts'
@@ -53,9 +60,7 @@ export async function importProducts(
   const interrupt = listenForInterrupt()
   const source = await openSource(path, interrupt.signal)
   try {
-    if (given.strict && !source.fingerprint) {
-      throw new FatalError('--strict reads the file twice, which standard input cannot be', exitCodes.usage)
-    }
+    if (given.strict) requireTwice(source)
     const { infrastructure, close } = await open()
     const start = infrastructure.clock.now()
     const progress = createProgress({
@@ -156,22 +161,7 @@ async function requireFlawless(
 ): Promise<void> {
   const { rejected } = await importer.check(job)
   job.end()
-  if (rejected === 0) return
-  const rows = rejected === 1 ? '1 row is' : `${formatCount(rejected)} rows are`
-  throw new FatalError(`${rows} wrong; nothing was imported`, exitCodes.badData)
-}
-
-function requireFormat(path: string, { format }: ImportOptions): Format {
-  const found = format ?? formatOf(path)
-  if (found) return found
-  const reason =
-    path === '-' ? 'standard input has no name' : `the name ${path} ends neither in .csv, .ndjson nor .jsonl`
-  throw new FatalError(`${reason}; say --format csv or --format ndjson`, exitCodes.usage)
-}
-
-function alreadyImported(path: string, finishedAt: string): FatalError {
-  const when = `${finishedAt.slice(0, 10)} at ${finishedAt.slice(11, 16)} UTC`
-  return new FatalError(`${path} was imported on ${when}; --again imports it once more`, exitCodes.failure)
+  if (rejected > 0) throw nothingImported(rejected)
 }
 
 function howToGoOn(hasId: boolean, { imported }: Counts): string {

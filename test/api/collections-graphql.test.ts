@@ -161,7 +161,7 @@ onEachEngine('a collection over GraphQL', (engine) => {
     const cursor = (await api.get('/api/tickets', ada.access)).headers.get('x-cursor') as string
     await create('For the team', ada.access)
     const query =
-      'subscription ($after: String) { ticketChanges(after: $after) { type id version ticket { title team { name } } } }'
+      'subscription ($after: String) { ticketChanges(after: $after) { type id version actor { id key } ticket { title team { name } } } }'
     const subscribe = (token: string) => openStream(t, api.url, query, { token, variables: { after: cursor } })
     const [member, stranger] = [await subscribe(ada.access), await subscribe(grace.access)]
     await eventually(() => assert.equal(member.events.length, 1))
@@ -173,6 +173,14 @@ onEachEngine('a collection over GraphQL', (engine) => {
     const titles = ({ events }: OpenStream) => events.map(({ data }) => data.data.ticketChanges.ticket.title)
     assert.deepEqual(titles(member), ['For the team', 'Later'])
     assert.deepEqual(titles(stranger), ['Of a stranger'])
+    assert.equal(stranger.events[0]?.data.data.ticketChanges.actor, null)
+    const auditor = await subscribe(chief.access)
+    await eventually(() => assert.equal(auditor.events.length, 3))
+    const actors = auditor.events.map(({ data }) => data.data.ticketChanges.actor)
+    assert.deepEqual(
+      actors,
+      [ada, chief, grace].map(({ id }) => ({ id: String(id), key: null })),
+    )
     assert.deepEqual(member.events[0]?.data.data.ticketChanges.ticket.team, { name: `Live ${engine}` })
 
     await api.request('PATCH', `/api/teams/${team.body.data.id}`, { json: { members: [] }, token: chief.access })
@@ -181,6 +189,7 @@ onEachEngine('a collection over GraphQL', (engine) => {
       type: 'tickets.reset',
       id: null,
       version: null,
+      actor: null,
       ticket: null,
     })
     assert.equal((await api.get(`/api/tickets/${second.body.data.id}`, ada.access)).status, 404)

@@ -157,6 +157,7 @@ onAnyEngine('a collection in the console', (engine) => {
     assert.match(text, /status one of open, pending, closed, by default open/)
     assert.match(text, /cost number with 2 decimals, at least 0, optional if you have the permission tickets\.costs/)
     assert.match(text, /Read author is you or members of the team include you or you have the permission tickets\.view/)
+    assert.match(text, /author one of users, by default the user never/)
     assert.match(text, /tickets__live/)
     assert.match(text, /latchkey\.collection\('tickets'\)\.list/)
     assert.equal((await browser.open('/console/collections/nothing')).status, 404)

@@ -72,6 +72,14 @@ export function createSharedElements(): Element[] {
         prev: 'String',
       },
     }),
+    objectType({
+      name: 'ChangeActor',
+      fields: {
+        id: 'ID!',
+        key: { type: 'String', description: 'The API key, if it was none of their sessions.' },
+        session: 'String',
+      },
+    }),
     inputType({ name: 'NumberFilter', checksNumbers: true, fields: bounds('Float') }),
     inputType({ name: 'TimeFilter', description: 'Days and times of ISO 8601.', fields: bounds('String') }),
   ]
@@ -232,6 +240,7 @@ function createTypes({ service, includes, db }: CollectionElementsDeps): Element
         at: 'String!',
         version: { type: 'Int', description: 'Grows with every change of the row.' },
         id: { type: 'ID', description: 'Null of a reset.' },
+        actor: { type: 'ChangeActor', description: 'For those with the permission audit.view.' },
         [camel(collection.singular)]: {
           type: title,
           description: 'After the change; a deleted row as it last was. Null of a row that has left, and of a reset.',
@@ -511,8 +520,8 @@ function createSubscription({ service, view, changes }: CollectionElementsDeps):
         for (const { id, change } of await view.show(page.entries, actorOf(context.principal))) {
           const data = change.data as { id: number; attributes?: Record<string, unknown> } | null
           const row = data?.attributes ? toFields({ id: data.id, ...data.attributes }) : null
-          const { type, at, version = null } = change
-          yield { cursor: changes.cursors.issue(id), type, at, version, id: data?.id ?? null, [known]: row }
+          const { type, at, version = null, actor = null } = change
+          yield { cursor: changes.cursors.issue(id), type, at, version, id: data?.id ?? null, actor, [known]: row }
         }
       }
     },

@@ -1,7 +1,7 @@
 /** Documents the collections in the console: fields, rules, indexes, rows, and how to use them. */
 import type { FastifyInstance } from 'fastify'
 import type { Described } from '../../collections/declare/describe.ts'
-import { actions } from '../../collections/declare/rules.ts'
+import { actions, type Rule } from '../../collections/declare/rules.ts'
 import { describeRule } from '../../collections/rules/sentence.ts'
 import { indexesOf } from '../../collections/schema/tables.ts'
 import type { Registry } from '../../collections/service.ts'
@@ -91,6 +91,8 @@ ${all.map((each, i) => {
   }
 }
 
+const conditionOf = (rule: Rule) => (rule.kind === 'never' ? 'never' : `if ${describeRule(rule)}`)
+
 interface CollectionView {
   extent: Extent
   address: string
@@ -118,9 +120,8 @@ ${factList([
 <tbody>
 ${[...fields.values()].map((field) => {
   const { readable, writable } = field.definition.options
-  const written =
-    writable?.kind === 'onCreate' ? 'only when a row is created' : writable ? `if ${describeRule(writable)}` : ''
-  return html`<tr><td class="title"><code>${field.name}</code></td><td data-label="Kind">${describeField(field)}</td><td data-label="Read">${readable && `if ${describeRule(readable)}`}</td><td data-label="Written">${written}</td></tr>
+  const written = writable?.kind === 'onCreate' ? 'only when a row is created' : writable ? conditionOf(writable) : ''
+  return html`<tr><td class="title"><code>${field.name}</code></td><td data-label="Kind">${describeField(field)}</td><td data-label="Read">${readable && conditionOf(readable)}</td><td data-label="Written">${written}</td></tr>
 `
 })}</tbody></table></section>
 <section class="card" aria-labelledby="rules"><h2 id="rules">Rules</h2>

@@ -215,7 +215,8 @@ async function atOperation<T>(index: number, work: () => Promise<T>): Promise<T>
   }
 }
 
-function withOperation(error: AppError, operation: number): AppError {
+/** Adds which operation was rejected. */
+export function withOperation(error: AppError, operation: number): AppError {
   const { status, message, code, extra, headers, reason, problem } = error
   return new AppError(status, message, {
     code,

@@ -43,7 +43,7 @@ export interface Interruption {
   beforeWrite?(): Promise<void>
 }
 
-function declare(migrations: string, interruption: Interruption): Feature[] {
+export function declareWorkshop(migrations: string, interruption: Interruption = {}): Feature[] {
   const makers = collection({
     name: 'makers',
     migrations,
@@ -257,7 +257,7 @@ function declare(migrations: string, interruption: Interruption): Feature[] {
 export function shareWorkshop(engine: Dialect) {
   const interruption: Interruption = {}
   const start = (owner: Owner, options: ApiOptions) =>
-    startApiWithRoles(owner, { ...options, extensions: declare(temporaryFolder(owner), interruption) })
+    startApiWithRoles(owner, { ...options, extensions: declareWorkshop(temporaryFolder(owner), interruption) })
   const shared = shareService(start, { engine })
   return async () => {
     const api = await shared()

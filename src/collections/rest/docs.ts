@@ -12,6 +12,7 @@ import { type DescribedField, isOwnField, maxTextOf } from '../declare/describe.
 import type { FieldDefinition } from '../declare/fields.ts'
 import type { Action } from '../declare/rules.ts'
 import { describeRule } from '../rules/sentence.ts'
+import { valueKindOf } from '../schema/tables.ts'
 import { type CollectionService, shownFieldsOf } from '../service.ts'
 import { includableOf } from '../store/includes.ts'
 import { operators } from '../store/list-filters.ts'
@@ -103,7 +104,13 @@ const describing = ({ options: { help, label } }: FieldDefinition) => {
   return description === undefined ? {} : { description }
 }
 
-const isOptional = ({ definition, kind }: DescribedField) => definition.options.optional === true || kind === 'computed'
+/** JSON without a schema may be null anyway. */
+function orNull(schema: TSchema, { definition, kind }: DescribedField): TSchema {
+  const { options } = definition
+  const isNullable = options.optional === true || kind === 'computed'
+  const isAny = valueKindOf({ kind, definition }) === 'json' && options.schema === undefined
+  return isNullable && !isAny ? Type.Union([schema, Type.Null()]) : schema
+}
 
 export function createDocs({ collection, errors }: Pick<CollectionService, 'collection' | 'errors'>) {
   const { name, singular, lists } = collection
@@ -117,7 +124,7 @@ export function createDocs({ collection, errors }: Pick<CollectionService, 'coll
   const attributes = Object.fromEntries(
     shown.map((field) => {
       const schema = schemaOf(field.definition, describing(field.definition))
-      return [field.name, Type.Optional(isOptional(field) ? Type.Union([schema, Type.Null()]) : schema)]
+      return [field.name, Type.Optional(orNull(schema, field))]
     }),
   )
   const included = Type.Optional(
@@ -148,7 +155,7 @@ export function createDocs({ collection, errors }: Pick<CollectionService, 'coll
           .filter(({ definition }) => isNew || definition.options.writable?.kind !== 'onCreate')
           .map((field) => {
             const schema = schemaOf(field.definition, describing(field.definition))
-            const nullable = isOptional(field) ? Type.Union([schema, Type.Null()]) : schema
+            const nullable = orNull(schema, field)
             return [field.name, isNew && required.includes(field) ? nullable : Type.Optional(nullable)]
           }),
       ),
@@ -359,6 +366,19 @@ export function createDocs({ collection, errors }: Pick<CollectionService, 'coll
                     at: Type.String({ format: 'date-time' }),
                     version: Type.Optional(Type.Integer()),
                     data: Type.Unknown(),
+                    actor: Type.Optional(
+                      Type.Union(
+                        [
+                          Type.Object({
+                            id: Type.Integer({ format: 'int64' }),
+                            session: Type.Optional(Type.String()),
+                            key: Type.Optional(Type.String()),
+                          }),
+                          Type.Null(),
+                        ],
+                        { description: 'Who made the change, for readers with the permission audit.view.' },
+                      ),
+                    ),
                   },
                   { title: `${title}LogEntry` },
                 ),

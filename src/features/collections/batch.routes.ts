@@ -1,7 +1,9 @@
 /** Writes of several collections in one transaction. */
 import type { FastifyInstance } from 'fastify'
 import { actorOf } from '../../collections/actor.ts'
-import { type BatchDeps, createBatch, maxOperations, type Operation } from '../../collections/batch.ts'
+import { type BatchDeps, createBatch, maxOperations, type Operation, withOperation } from '../../collections/batch.ts'
+import { AppError } from '../../core/app-error.ts'
+import { httpErrors } from '../../platform/http/http-errors.ts'
 import { type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
@@ -41,6 +43,13 @@ const docs: RouteDocs = {
     example: { operations: [{ method: 'POST', path: '/api/notes', body: { title: 'Hello' } }] },
   },
   responses: { 200: response(Results, { results: [{ status: 204, body: null }] }) },
+  errors: [
+    httpErrors.forbidden(),
+    httpErrors.notFound(),
+    new AppError(409, 'Is still referred to'),
+    new AppError(412, 'Note has changed'),
+    validationFailed({ title: ['Must not be blank'] }),
+  ].map((error) => withOperation(error, 0)),
   access: 'what each operation requires',
 }
 

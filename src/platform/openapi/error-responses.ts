@@ -25,6 +25,17 @@ const LockedError = Type.Object(
   { title: 'LockedErrorBody' },
 )
 
+const BatchError = Type.Object(
+  {
+    error: text,
+    details: Type.Optional(
+      Type.Record(Type.String(), Type.Array(Type.String()), { description: 'What is wrong, by field.' }),
+    ),
+    operation: Type.Optional(Type.Integer({ minimum: 0, description: 'The index of the rejected operation.' })),
+  },
+  { title: 'BatchErrorBody' },
+)
+
 const headersByName: Readonly<Record<string, { description: string; schema: JsonSchema }>> = {
   'retry-after': { description: 'After how many seconds to try again.', schema: { type: 'integer', minimum: 1 } },
   allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
@@ -91,8 +102,8 @@ export function createErrorResponses(schemas: Schemas) {
 
   function respond(errors: readonly AppError[]): ResponseObject | Reference {
     const response = describe(errors)
-    // The fields of a 422 differ between routes; every other response is a shared component.
-    if (errors.some(({ status }) => status === 422)) return response
+    // The fields of a 422 differ between routes, as do those of a batch; every other response is a shared component.
+    if (errors.some(({ status, extra = {} }) => status === 422 || 'operation' in extra)) return response
     const name = [...new Set(errors.map(({ message }) => toPascalCase(message)))].join('Or')
     components[name] ??= response
     return { $ref: responsePath + name }
@@ -132,6 +143,7 @@ export function createErrorResponses(schemas: Schemas) {
 
 function schemaOf({ extra = {} }: AppError): TSchema {
   if ('locked_until' in extra) return LockedError
+  if ('operation' in extra) return BatchError
   return 'details' in extra ? DetailedError : PlainError
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freshMs } from '../../src/platform/access/route-guards.ts'
 import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { holdWrite } from '../support/held-write.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -23,7 +23,7 @@ function managerRoles(t: TestContext): string {
   })
 }
 
-onEachEngine('administration', (engine) => {
+onRacingEngine('administration', (engine) => {
   const shared = shareService(startApiWithRoles, { engine })
 
   test('lists users by page and by search, with the permission', async (t) => {

@@ -6,7 +6,7 @@ import { defineFeature } from '../../src/platform/feature.ts'
 import { mutation, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
 import { shareService, startApi, unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { send } from '../support/graphql.ts'
 import { makeKey } from '../support/keys.ts'
 import { isSignedIn } from '../support/people.ts'
@@ -76,7 +76,7 @@ async function codeOf(...[api, text, asked]: Parameters<typeof send>): Promise<s
   return (await send(api, text, asked)).body.errors?.[0].extensions.code
 }
 
-onEachEngine('an API key with a list of permissions', (engine) => {
+onAnyEngine('an API key with a list of permissions', (engine) => {
   const service = shareService(startApiWithRoles, { engine, extensions: [letters] })
 
   test('is gone for good once its owner was disabled, whoever did that', async () => {

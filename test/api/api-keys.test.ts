@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { freshMs } from '../../src/platform/access/route-guards.ts'
 import type { Database, Value } from '../../src/platform/database/database.ts'
 import { shareApi, shareService } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeKey, withTypo } from '../support/keys.ts'
 import { many, signIn } from '../support/people.ts'
@@ -33,7 +33,7 @@ function countReads(db: Database): () => number {
   return () => reads
 }
 
-onEachEngine('an API key', (engine) => {
+onRacingEngine('an API key', (engine) => {
   const shared = shareApi({ engine })
 
   test('is shown once, listed by its hint, acts as its owner, and is ended', async () => {

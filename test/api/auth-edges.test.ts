@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashSync } from '@node-rs/bcrypt'
 import { shareApi, shareService, startApi } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdWrite } from '../support/held-write.ts'
 import {
@@ -19,7 +19,7 @@ import {
 } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-onEachEngine('authentication', (engine) => {
+onRacingEngine('authentication', (engine) => {
   const shared = shareApi({ engine })
   const withDatabase = shareService(startApiWithRoles, { engine })
 

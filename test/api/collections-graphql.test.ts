@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { any, collection, everybody, integer, row, signedIn, text, time } from '../../src/public/collections.ts'
 import { shareService } from '../support/api.ts'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { type OpenStream, openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { ask, send } from '../support/graphql.ts'
 import { startHelpdesk } from '../support/helpdesk.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-onEachEngine('a collection over GraphQL', (engine) => {
+onAnyEngine('a collection over GraphQL', (engine) => {
   const service = shareService((t) => startHelpdesk(t, engine), {})
 
   test('is created, read with its relations, changed, deleted and restored', async () => {

@@ -7,13 +7,13 @@ import { everybody, signedIn } from '../../src/collections/declare/rules.ts'
 import { principalOf } from '../../src/platform/access/route-guards.ts'
 import { defineFeature } from '../../src/platform/feature.ts'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { ask } from '../support/graphql.ts'
 import { startHelpdesk } from '../support/helpdesk.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-onEachEngine('a collection', (engine) => {
+onAnyEngine('a collection', (engine) => {
   test('is created, read, changed, deleted and restored', async (t) => {
     const { ada, grace, chief, post, get, request } = await startHelpdesk(t, engine)
     const team = await post('/api/teams', { name: 'Support', members: [ada.id] }, ada.access)

@@ -11,6 +11,7 @@ import { enableTwoFactor, logIn, register, signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
 import { findTableScans, recordStatements } from '../support/query-plans.ts'
 import { startApiWithRoles } from '../support/roles.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const path = '/console/overview'
 const daySeconds = 86_400
@@ -189,7 +190,7 @@ onAnyEngine('the overview', (engine) => {
     assert.deepEqual(counted, [])
   })
 
-  test('counts the requests of all threads, and shows how many there are', async (t) => {
+  testInFull('counts the requests of all threads, and shows how many there are', async (t) => {
     const env = { LATCHKEY_EXTENSIONS: probe, DEFAULT_ROLES: 'admin' }
     const api = await startApi(t, { engine, threads: 2, env })
     const { email } = await signIn(api)

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { shareApi, shareService } from '../support/api.ts'
-import { engines, onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { engines, onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { deviceTokenIn, isKnown, lockOut, logInFrom, manyAddresses, newDevice } from '../support/devices.ts'
 import { eventually } from '../support/eventually.ts'
 import { startDescribedApi } from '../support/openapi-document.ts'
@@ -16,7 +16,7 @@ const day = 86_400
 const shared = forEngines((engine) => shareApi({ engine, env: manyAddresses }))
 const withRoles = forEngines((engine) => shareService(startApiWithRoles, { engine, env: manyAddresses }))
 
-onEachEngine('a known device', (engine) => {
+onRacingEngine('a known device', (engine) => {
   test('gets an opaque token of 256 bits at a completed login, kept as a hash alone', async () => {
     const api = await withRoles[engine]()
     const { id, email } = await register(api)
@@ -255,7 +255,7 @@ onAnyEngine('a known device', (engine) => {
   })
 })
 
-onEachEngine('a device is forgotten', (engine) => {
+onRacingEngine('a device is forgotten', (engine) => {
   test('with its user', async () => {
     const api = await withRoles[engine]()
     const user = await signIn(api)

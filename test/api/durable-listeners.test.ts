@@ -5,7 +5,7 @@ import { on } from '../../src/platform/events/events.ts'
 import { defineFeature } from '../../src/platform/feature.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { password, signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
@@ -38,7 +38,7 @@ async function figure(api: Api, series: string): Promise<number> {
   )
 }
 
-onEachEngine('durable listeners', (engine) => {
+onRacingEngine('durable listeners', (engine) => {
   test('get each change of their types in order, and go on after a stop where they were', async (t) => {
     const told: string[] = []
     const changes: Change<Named>[] = []

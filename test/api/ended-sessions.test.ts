@@ -6,7 +6,7 @@ import { ownFeatures } from '../../src/app/features.ts'
 import { startCleanup } from '../../src/platform/database/cleanup.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { type Api, shareService } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { again, claimsOf, logIn, many, password, type SignedIn, signIn } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -111,7 +111,7 @@ const ends: Record<string, [what: string, end: End][]> = {
   ],
 }
 
-onEachEngine('a session that was ended', (engine) => {
+onRacingEngine('a session that was ended', (engine) => {
   const shared = shareService(startApiWithRoles, { engine })
 
   for (const [reason, ways] of Object.entries(ends)) {

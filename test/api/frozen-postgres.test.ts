@@ -9,6 +9,7 @@ import { logIn, signIn } from '../support/people.ts'
 import { startPrivatePostgres } from '../support/private-servers.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { startProxy } from '../support/proxy.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const poolSize = 3
 /** Five seconds are promised; the rest allows for a busy machine. It used to be 36 seconds. */
@@ -64,7 +65,7 @@ if (engines.includes('postgres')) {
     assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="notifications"\} 1$/m)
   })
 
-  test('if all connections go silent and no new one can be opened, they are dropped as quickly', async (t) => {
+  testInFull('if all connections go silent and no new one can be opened, they are dropped as quickly', async (t) => {
     const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres', { isMigrated: true }))
     const api = await startApi(t, { env: { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(poolSize) } })
     const user = await signIn(api)

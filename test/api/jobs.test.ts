@@ -7,7 +7,7 @@ import { defineFeature } from '../../src/platform/feature.ts'
 import type { Job, JobContext } from '../../src/platform/jobs/jobs.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine, onPostgres } from '../support/databases.ts'
+import { onPostgres, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -39,7 +39,7 @@ async function isKnown(
   })
 }
 
-onEachEngine('a job', (engine) => {
+onRacingEngine('a job', (engine) => {
   test('runs whenever its time has come, with the service of its feature', async (t) => {
     const given: JobContext<unknown>[] = []
     const api = await startApiWithRoles(t, { engine, extensions: [hourly((context) => given.push(context))] })

@@ -13,7 +13,7 @@ import { runLoaded } from '../support/loaded-program.ts'
 import { again, password, type SignedIn, signIn } from '../support/people.ts'
 import { startProxy } from '../support/proxy.ts'
 import { freePort } from '../support/servers.ts'
-import { chosen } from '../support/tiers.ts'
+import { chosen, testInFull } from '../support/tiers.ts'
 import { type Open, startWatchingApi, type WatchingApi } from '../support/watched-connections.ts'
 
 const log = createLogger({ level: 'silent', isTerminal: false })
@@ -342,7 +342,7 @@ if (engines.includes('postgres')) {
     }
   })
 
-  test('user:roles waits for a slow Redis and PostgreSQL, and reaches the service', async (t) => {
+  testInFull('user:roles waits for a slow Redis and PostgreSQL, and reaches the service', async (t) => {
     const [postgres, redis] = [await pairs.PostgreSQL(), await pairs.Redis()]
     const slowRedis = (await startProxy(t, testServer('TEST_REDIS_URL'), 700)).url
     const slowPostgres = (await startProxy(t, postgres.env.DATABASE_URL, 400)).url

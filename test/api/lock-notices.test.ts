@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, type Owner, share, startApi } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { lockOut, logInFrom, manyAddresses, newDevice } from '../support/devices.ts'
 import { eventually } from '../support/eventually.ts'
 import { startSmtp } from '../support/mailbox.ts'
@@ -28,7 +28,7 @@ async function start(t: Owner, engine: 'sqlite' | 'postgres') {
   return { api, mailsTo, waitForMails, settle }
 }
 
-onEachEngine('the notice of a lock', (engine) => {
+onAnyEngine('the notice of a lock', (engine) => {
   test('is sent once a day, however often and from however many places it is locked', async (t) => {
     const { api, mailsTo, waitForMails, settle } = await start(t, engine)
     const { email } = await register(api)

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { share } from '../support/api.ts'
 import { assertPasskey, createPasskey, enrol, localOrigin, logInWith, loginOptions } from '../support/authenticator.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { deviceTokenIn, logInFrom } from '../support/devices.ts'
 import { holdWrite } from '../support/held-write.ts'
 import { mailedToken, startWithMail } from '../support/mailbox.ts'
@@ -50,7 +50,7 @@ async function trail(api: ApiWithRoles, userId: number | null): Promise<string[]
 
 const shown = ({ status, body }: { status: number; body: unknown }) => [status, body]
 
-onEachEngine('passkeys', (engine) => {
+onRacingEngine('passkeys', (engine) => {
   const shared = share((owner) => startApiWithRoles(owner, { engine, env: limits }))
 
   const begin = async () => {

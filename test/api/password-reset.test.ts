@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, share, startApi, unlimitedRates } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Mailbox, mailedToken, startWithMail as start, verifyEmail } from '../support/mailbox.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, signIn } from '../support/people.ts'
@@ -23,7 +23,7 @@ async function requestByAnother(api: Api, mailbox: Mailbox): Promise<void> {
   await tokenFor(api, mailbox, (await signIn(api)).email)
 }
 
-onEachEngine('password reset', (engine) => {
+onRacingEngine('password reset', (engine) => {
   const shared = share((owner) => start(owner, engine, unlimitedRates))
 
   test('mails a link to the configured URL, and the token sets a new password once', async () => {

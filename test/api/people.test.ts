@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 
 import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
 import { mailedToken, startSmtp, waitForMails } from '../support/mailbox.ts'
 import { again, isSignedIn, logIn, many, password, register, signIn } from '../support/people.ts'
@@ -34,7 +34,7 @@ async function eventsOf(api: ApiWithRoles, access: string) {
   return body.data as { event: string; outcome: string; user_id: number; actor_id: number; changes: object | null }[]
 }
 
-onEachEngine('invitations', (engine) => {
+onRacingEngine('invitations', (engine) => {
   const shared = shareService(startApiWithRoles, { engine })
 
   test('without mail the response has the link, with which the user sets a password', async (t) => {
@@ -189,7 +189,7 @@ onAnyEngine('invitations', (engine) => {
   })
 })
 
-onEachEngine('changing users', (engine) => {
+onRacingEngine('changing users', (engine) => {
   const shared = shareService(startApiWithRoles, { engine })
 
   test('name and email; a new email is unverified and voids what was mailed', async () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { counterTopic } from '../../src/features/posts/posts.graphql.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
 import { many } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-onEachEngine('counter', (engine) => {
+onAnyEngine('counter', (engine) => {
   test('publishes the number of posts after each new one, in order and once each, even under parallel creates', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const { access } = await api.signInAs()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareService } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-onEachEngine('posts', (engine) => {
+onAnyEngine('posts', (engine) => {
   const shared = shareService(startApiWithRoles, { engine })
 
   test('are created by signed-in users and visible to everyone', async () => {

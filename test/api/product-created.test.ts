@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { productCreated } from '../../src/features/products/product.events.ts'
 import type { Product } from '../../src/features/products/product.ts'
 import { startApi } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, lamp, productsPath } from '../support/products.ts'
 
-onEachEngine('ProductCreated', (engine) => {
+onAnyEngine('ProductCreated', (engine) => {
   test('is emitted after the product is saved and before the response is sent', async (t) => {
     const told: { product: Product; isSaved: boolean; isResponded: boolean }[] = []
     let isResponded = false

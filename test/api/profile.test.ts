@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, share, shareApi, startApi, unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { mailedToken, startMailing, startWithMail, verifyEmail, waitForMails } from '../support/mailbox.ts'
 import {
   again,
@@ -20,7 +20,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 
 const remove = (api: Api, body: object, token: string) => api.request('DELETE', '/api/auth/me', { json: body, token })
 
-onEachEngine("one's own account", (engine) => {
+onRacingEngine("one's own account", (engine) => {
   const shared = shareApi({ engine })
   const mailing = share((owner) => startWithMail(owner, engine, unlimitedRates))
 
@@ -145,7 +145,7 @@ onAnyEngine("one's own account", (engine) => {
   })
 })
 
-onEachEngine('verified addresses', (engine) => {
+onRacingEngine('verified addresses', (engine) => {
   test('where they are required, a login waits for the link of the mail', async (t) => {
     const { api, mailbox } = await startWithMail(t, engine, { VERIFY_EMAIL: 'true' })
     let email = ''

@@ -3,13 +3,13 @@ import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { shareApi, startApi } from '../support/api.ts'
-import { createDatabaseUrl, onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { migrationsBefore, openOptions } from '../support/migrations.ts'
 import { claimsOf, logIn, many, password, register, signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
-import { amount } from '../support/tiers.ts'
+import { amount, testInFull } from '../support/tiers.ts'
 
 /** A database of a version without normalized emails, with several batches of users, the last of whom is the victim. */
 async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly string[] = []) {
@@ -27,7 +27,7 @@ async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly s
   return { url, changed: others.length + 1, more: inserted.slice(others.length + 1).flat() }
 }
 
-onEachEngine('registration', (engine) => {
+onRacingEngine('registration', (engine) => {
   const shared = shareApi({ engine })
 
   test('refuses a taken email in any case, and accepts one of twenty in parallel', async () => {
@@ -52,7 +52,7 @@ onEachEngine('registration', (engine) => {
     }
   })
 
-  test('existing users are converted to the current form of emails and names', async (t) => {
+  testInFull('existing users are converted to the current form of emails and names', async (t) => {
     const first = await startApiWithRoles(t, { engine })
     const [ada, taken, admin] = [await register(first), await register(first), await first.signInAs('admin')]
     await register(first, 'taken@example.com')

@@ -7,7 +7,7 @@ import { html } from '../../src/platform/pages/html.ts'
 import type { Api } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
-import { createDatabaseUrl, onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startWithMail, waitForMails } from '../support/mailbox.ts'
 import { logIn, many, password, register } from '../support/people.ts'
@@ -31,7 +31,7 @@ async function finish(
 const countUsers = async ({ db }: ApiWithRoles) =>
   (await db.get<{ count: number }>('SELECT count(*) AS count FROM users'))?.count
 
-onEachEngine('set-up', (engine) => {
+onRacingEngine('set-up', (engine) => {
   test('the link makes the first administrator, who is signed in, and works once', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const path = await loggedPath(api)

@@ -9,6 +9,7 @@ import { signIn } from '../support/people.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, openTransport, shareSocketApi, startSocketApi, wide } from '../support/sockets.ts'
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const counter = 'subscription { counter { count } }'
 /** A trusted proxy can set any client address. */
@@ -61,28 +62,31 @@ const queries = [
 
 const unused = shareSocketApi({ elements: [...costly, ...wide, ...queries], env: asProxy })
 
-test('unfinished messages of an address are limited by its budget; another address is not affected', async (t) => {
-  const api = await startSocketApi(t, { env: { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '1000000' } })
-  const { sockets } = api.parts
-  const victim = await openRaw(t, api.wsUrl, other)
-  const message = clientFrame(JSON.stringify({ query: '{ me { id } }', padding: 'x'.repeat(100_000) }))
-  victim.socket.write(message.subarray(0, 90_000))
-  const attackers = []
-  for (let i = 0; i < 40; i++) {
-    const { socket } = await openRaw(t, api.wsUrl, attacker)
-    socket.write(halfOf(100_000))
-    attackers.push(socket)
-  }
-  await eventually(() => assert.ok(sockets.counts().raw <= 1 + 10, `${sockets.counts().raw} are open`))
-  assert.ok(api.log.some((line) => line.includes('its address holds too many bytes')))
-  victim.socket.write(message.subarray(90_000))
-  await eventually(() => assert.match(victim.received().toString(), /"me":null/))
-  for (const socket of attackers) socket.destroy()
-  await eventually(() => assert.equal(sockets.counts().raw, 1))
-  const again = await openSocket(t, api.wsUrl, attacker)
-  again.send({ query: '{ me { id } }', padding: 'x'.repeat(200_000) })
-  assert.deepEqual(await again.next(), { data: { me: null } }, 'what was held is given back')
-})
+testInFull(
+  'unfinished messages of an address are limited by its budget; another address is not affected',
+  async (t) => {
+    const api = await startSocketApi(t, { env: { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '1000000' } })
+    const { sockets } = api.parts
+    const victim = await openRaw(t, api.wsUrl, other)
+    const message = clientFrame(JSON.stringify({ query: '{ me { id } }', padding: 'x'.repeat(100_000) }))
+    victim.socket.write(message.subarray(0, 90_000))
+    const attackers = []
+    for (let i = 0; i < 40; i++) {
+      const { socket } = await openRaw(t, api.wsUrl, attacker)
+      socket.write(halfOf(100_000))
+      attackers.push(socket)
+    }
+    await eventually(() => assert.ok(sockets.counts().raw <= 1 + 10, `${sockets.counts().raw} are open`))
+    assert.ok(api.log.some((line) => line.includes('its address holds too many bytes')))
+    victim.socket.write(message.subarray(90_000))
+    await eventually(() => assert.match(victim.received().toString(), /"me":null/))
+    for (const socket of attackers) socket.destroy()
+    await eventually(() => assert.equal(sockets.counts().raw, 1))
+    const again = await openSocket(t, api.wsUrl, attacker)
+    again.send({ query: '{ me { id } }', padding: 'x'.repeat(200_000) })
+    assert.deepEqual(await again.next(), { data: { me: null } }, 'what was held is given back')
+  },
+)
 
 test('above the limit the socket that holds most is disconnected, not the next one', async (t) => {
   const api = await startSocketApi(t, { env: { GQL_WS_MAX_BYTES_PER_ADDRESS: '500000' } })
@@ -95,7 +99,7 @@ test('above the limit the socket that holds most is disconnected, not the next o
   await eventually(() => assert.equal(api.parts.sockets.counts().raw, 5))
 })
 
-test('single bytes, and pings between the frames of a message, count for what they take', async (t) => {
+testInFull('single bytes, and pings between the frames of a message, count for what they take', async (t) => {
   const api = await startSocketApi(t, { env: { GQL_WS_MAX_BYTES_PER_ADDRESS: '300000' } })
   const { socket, closed } = await openRaw(t, api.wsUrl)
   socket.write(clientFrame('{', { isLast: false }))

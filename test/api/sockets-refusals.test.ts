@@ -9,6 +9,7 @@ import { sendRaw } from '../support/raw-http.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, startSocketApi } from '../support/sockets.ts'
 import { createStandaloneSockets } from '../support/standalone-sockets.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const upgrade = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
 const key = 'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
@@ -103,7 +104,7 @@ async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   return { url, sockets, lines }
 }
 
-test('a request that is never finished, or never started, gets 408', async (t) => {
+testInFull('a request that is never finished, or never started, gets 408', async (t) => {
   const { url } = await startServer(t)
   for (const half of ['', 'GET / HT', `GET / HTTP/1.1\r\n${host}${upgrade}`]) {
     await assertRefused(url, half, [408, 'Request timeout'])

@@ -7,6 +7,7 @@ import { WebSocket } from 'ws'
 import { eventually } from '../support/eventually.ts'
 import { openSocket, startSocketApi, wide } from '../support/sockets.ts'
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const text = 'x'.repeat(100_000)
 
@@ -35,7 +36,7 @@ for (const isBack of [true, false]) {
   })
 }
 
-test('a client that floods with pings and reads no pongs is disconnected too', async (t) => {
+testInFull('a client that floods with pings and reads no pongs is disconnected too', async (t) => {
   const api = await startSocketApi(t)
   const { hostname, port } = new URL(api.wsUrl)
   const socket = connect(Number(port), hostname)

@@ -4,10 +4,10 @@ import { statSync } from 'node:fs'
 import { test } from 'node:test'
 import { createStorage } from '../../src/platform/database/storage.ts'
 import { startApi } from '../support/api.ts'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { register } from '../support/people.ts'
 
-onEachEngine('storage', (engine) => {
+onAnyEngine('storage', (engine) => {
   test('the size of the database is in the metrics; on SQLite also of its -wal, and the room on its disk', async (t) => {
     const api = await startApi(t, { engine })
     // Something is in the -wal.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, shareApi, shareService, startApi } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { holdWrite } from '../support/held-write.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, password, signIn, totp } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -18,7 +18,7 @@ async function start(api: Api) {
   return { api, user, secret, recoveryCodes }
 }
 
-onEachEngine('two-factor', (engine) => {
+onRacingEngine('two-factor', (engine) => {
   const shared = shareApi({ engine })
   const withDatabase = shareService(startApiWithRoles, { engine })
 

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { share, unlimitedRates } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
 import { createProduct } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
-import { amount } from '../support/tiers.ts'
+import { amount, testInFull } from '../support/tiers.ts'
 import { type Received, startReceiver, verify } from '../support/webhook-receiver.ts'
 
 const path = '/api/admin/webhooks'
@@ -84,7 +84,7 @@ function shareService(engine: Dialect) {
   }
 }
 
-onEachEngine('webhooks', (engine) => {
+onRacingEngine('webhooks', (engine) => {
   const begin = shareService(engine)
 
   test('are delivered under a lease that is held only while one of them is on', async (t) => {
@@ -191,7 +191,7 @@ onEachEngine('webhooks', (engine) => {
     for (const secret of secrets) assert.ok(!told.some((text) => text.includes(secret.slice('whsec_'.length))))
   })
 
-  test('are released at a stop, even if a receiver hangs, and delivered by the next node', async (t) => {
+  testInFull('are released at a stop, even if a receiver hangs, and delivered by the next node', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const { access } = await api.signInAs('admin')
     const receiver = await startReceiver(t, hang)

@@ -6,7 +6,7 @@ import { ownFeatures } from '../../src/app/features.ts'
 import { accountTopic } from '../../src/features/webhooks/account-events.ts'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { type Api, share, unlimitedRates } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { createProduct, productsPath } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -33,7 +33,7 @@ function shareService(engine: Dialect) {
   }
 }
 
-onEachEngine('webhooks', (engine) => {
+onRacingEngine('webhooks', (engine) => {
   const begin = shareService(engine)
 
   test('tell of every change, in order, signed by the Standard Webhooks specification', async (t) => {

@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
 import { anyWords, brokenWords, keepsNobodyOut, shiftsOf, worksByKeyboard } from '../support/page-checks.ts'
 import { again, register } from '../support/people.ts'
-import { isFull } from '../support/tiers.ts'
+import { isFull, testInFull } from '../support/tiers.ts'
 
 const shared = share((owner) => startBrowsedApi(owner))
 
@@ -68,7 +68,7 @@ for (const [device, width] of widthsFor('phone')) {
   })
 }
 
-test('no word is broken at 320 pixels, nor at 200 %', async (t) => {
+testInFull('no word is broken at 320 pixels, nor at 200 %', async (t) => {
   const { page } = await open(t, { width: 320 })
   await tryIt(page, 'updateProduct')
   if (!isFull) await page.getByRole('searchbox').fill('updateProduct')
@@ -85,7 +85,7 @@ test('no word is broken at 320 pixels, nor at 200 %', async (t) => {
   }
 })
 
-test("/docs and /graphiql have the theme that was chosen in the console, and not the system's", async (t) => {
+testInFull("/docs and /graphiql have the theme that was chosen in the console, and not the system's", async (t) => {
   const api = await shared()
   const { page } = await openSignedIn(t, api, { ...(await register(api)), path: '/console/account' })
   await page.emulateMedia({ colorScheme: 'light' })
@@ -135,7 +135,7 @@ test('search, choice of the language and "Try it" work with the keyboard alone',
   assert.equal(visit.errors.filter((error) => !error.includes('401')).length, 0)
 })
 
-test('a sample is copied as it is shown', async (t) => {
+testInFull('a sample is copied as it is shown', async (t) => {
   const { page } = await open(t)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const article = page.locator('#getProduct')
@@ -144,7 +144,7 @@ test('a sample is copied as it is shown', async (t) => {
   assert.match(String(await page.evaluate('navigator.clipboard.readText()')), /^curl http:\S+\/api\/v2\/products\/1$/)
 })
 
-test('a link to an operation that the search has hidden shows it', async (t) => {
+testInFull('a link to an operation that the search has hidden shows it', async (t) => {
   const { page } = await open(t)
   await page.getByRole('searchbox').fill('webhook')
   assert.equal(await page.locator('#getMe').isVisible(), false)
@@ -152,7 +152,7 @@ test('a link to an operation that the search has hidden shows it', async (t) => 
   await eventually(async () => assert.ok(await isInView(page, '#getMe')))
 })
 
-test('requests are sent with a pasted key, which only this tab keeps until it is forgotten', async (t) => {
+testInFull('requests are sent with a pasted key, which only this tab keeps until it is forgotten', async (t) => {
   const { api, page } = await open(t)
   const { access } = await again(api, await register(api))
   const { key } = await makeKey(api, access)
@@ -204,7 +204,7 @@ test('requests are sent with the session of the console, on request, as long as 
   await article.locator('.answer').getByText('Invalid access token').waitFor()
 })
 
-test('the playground asks as the user of the console, on request, on a small phone', async (t) => {
+testInFull('the playground asks as the user of the console, on request, on a small phone', async (t) => {
   const api = await shared()
   const user = await register(api)
   const { page } = await openSignedIn(t, api, { ...user, path: '/graphiql', width: 320 })

@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { keepsNobodyOut, shiftsOf } from '../support/page-checks.ts'
 import { createProduct } from '../support/products.ts'
 import { type SlowPages, startSlowPages } from '../support/slow-pages.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const shared = share((owner) => startBrowsedApi(owner, { env: unlimitedRates }))
 
@@ -101,7 +102,7 @@ test('the theme changes in place, and nothing typed is lost', async (t) => {
   isClean(visit)
 })
 
-test('two choices in a row are both kept, and one that cannot be kept is taken back', async (t) => {
+testInFull('two choices in a row are both kept, and one that cannot be kept is taken back', async (t) => {
   const { page } = await start(t)
   const chosen = () => page.evaluate('({ ...document.documentElement.dataset })')
   const bodies: string[] = []
@@ -161,7 +162,7 @@ async function openInPieces(
   for (let i = 0; i < 2; i++) await page.goto(`${url}/console/${path}`)
 }
 
-test('a page that arrives in pieces does not move', async (t) => {
+testInFull('a page that arrives in pieces does not move', async (t) => {
   const { page, api } = await start(t, widths.phone)
   await fill(page, { Name: 'Maximiliane Mustermann-Beispielhausen' })
   await press(page, 'Save')
@@ -173,7 +174,7 @@ test('a page that arrives in pieces does not move', async (t) => {
   }
 })
 
-test('a form does not move when the cards beside it arrive', async (t) => {
+testInFull('a form does not move when the cards beside it arrive', async (t) => {
   const { page, api, admin } = await start(t)
   const id = await createProduct(api, admin.access)
   for (const [path, heading, cut] of [
@@ -186,7 +187,7 @@ test('a form does not move when the cards beside it arrive', async (t) => {
   }
 })
 
-test('the columns of a list do not move when its rows arrive', async (t) => {
+testInFull('the columns of a list do not move when its rows arrive', async (t) => {
   const { page, api, admin } = await start(t)
   const long = 'A lamp for the desk, with a foot of wood and a shade of paper'
   const edited = await createProduct(api, admin.access, { name: long, category: long })

@@ -12,6 +12,7 @@ import { keepsNobodyOut } from '../support/page-checks.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import type { ApiWithRoles } from '../support/roles.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const list = '/console/products'
 const rowOf = (page: Page, name: string) => page.locator('#results tr', { hasText: name })
@@ -49,7 +50,7 @@ test('a product that no longer matches the search disappears from the results', 
 })
 
 for (const [device, width] of widthsFor('desktop')) {
-  test(`on a later page, or with the keyboard focus in the list, rows do not move, on a ${device}`, async (t) => {
+  testInFull(`on a later page, or with the keyboard focus in the list, rows do not move, on a ${device}`, async (t) => {
     const { api, user, page, visit } = await start(t, width)
     const things = Array.from({ length: 30 }, (_, i) => ({ ...sampleRow, name: `Thing ${i + 1}` }))
     await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
@@ -72,7 +73,7 @@ for (const [device, width] of widthsFor('desktop')) {
   })
 }
 
-test('a row that no longer matches the search is marked while the keyboard focus is in the list', async (t) => {
+testInFull('a row that no longer matches the search is marked while the keyboard focus is in the list', async (t) => {
   const { api, user, page, visit } = await start(t)
   const id = await createProduct(api, user.access, { name: 'Desk Lamp' })
   await open(page, `${api.url}${list}?q=lamp`)
@@ -85,7 +86,7 @@ test('a row that no longer matches the search is marked while the keyboard focus
   isClean(visit)
 })
 
-test('a new product waits until the pointer rests, and an edited one does not', async (t) => {
+testInFull('a new product waits until the pointer rests, and an edited one does not', async (t) => {
   const { api, user, page, visit } = await start(t)
   const lamp = await createProduct(api, user.access, { name: 'Desk Lamp' })
   await open(page, `${api.url}${list}`)
@@ -108,7 +109,7 @@ test('a new product waits until the pointer rests, and an edited one does not', 
   isClean(visit)
 })
 
-test('an edit that cannot be loaded at once is shown later', async (t) => {
+testInFull('an edit that cannot be loaded at once is shown later', async (t) => {
   const { api, user, page } = await start(t)
   const id = await createProduct(api, user.access, { name: 'Desk Lamp' })
   await open(page, `${api.url}${list}`)
@@ -125,7 +126,7 @@ test('an edit that cannot be loaded at once is shown later', async (t) => {
   assert.equal(refused, 1)
 })
 
-test('who has scrolled down is told, and finds the list up to date on the way back', async (t) => {
+testInFull('who has scrolled down is told, and finds the list up to date on the way back', async (t) => {
   const { api, user, page, visit } = await start(t, widths.phone)
   const things = Array.from({ length: 25 }, (_, i) => ({ ...sampleRow, name: `Thing ${i + 1}` }))
   await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
@@ -173,7 +174,7 @@ for (const [device, width] of widthsFor('phone')) {
   })
 }
 
-test('a list whose place in the log is no longer kept is loaded, without a word', async (t) => {
+testInFull('a list whose place in the log is no longer kept is loaded, without a word', async (t) => {
   const { api, user, page } = await start(t)
   await createProduct(api, user.access, { name: 'Desk Lamp' })
   await open(page, `${api.url}${list}`)
@@ -189,7 +190,7 @@ test('a list whose place in the log is no longer kept is loaded, without a word'
   assert.equal(await page.evaluate('document.body.dataset.same'), 'yes', 'and the page was not loaded anew')
 })
 
-test('a list whose session ended elsewhere says so, and is what signing in leads back to', async (t) => {
+testInFull('a list whose session ended elsewhere says so, and is what signing in leads back to', async (t) => {
   const { api, user, page } = await start(t)
   await open(page, `${api.url}${list}`)
   await isLive(page)

@@ -9,6 +9,7 @@ import { enter, fill, fits, go, isClean, lists, press, sees, tells } from '../su
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
+import { testInFull } from '../support/tiers.ts'
 
 test('signing in, creating and deleting a product work with the keyboard alone', async (t) => {
   const { page, user, visit } = await start(t, '/console/sign-in', { isAlone: true })
@@ -68,7 +69,7 @@ for (const hasScripts of [true, false])
     assert.match(String(told), /At least 8 characters.*Must be at least 8 characters/, 'it says why')
   })
 
-test("times are shown in the reader's time zone, and in UTC without scripts", async (t) => {
+testInFull("times are shown in the reader's time zone, and in UTC without scripts", async (t) => {
   const open = async (hasScripts: boolean) => {
     const { page } = await start(t, '/console/account', { timezone: 'Asia/Tokyo', hasScripts })
     await sees(page, 'Account')
@@ -83,7 +84,7 @@ test("times are shown in the reader's time zone, and in UTC without scripts", as
   assert.match(await (await open(false)).innerText(), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/)
 })
 
-test('a locked-out user sees a countdown', async (t) => {
+testInFull('a locked-out user sees a countdown', async (t) => {
   const { page, user, api } = await start(t)
   for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
   await enter(page, user.email)
@@ -94,7 +95,7 @@ test('a locked-out user sees a countdown', async (t) => {
   assert.equal(await page.getByRole('timer').count(), 1, 'no screen reader speaks every second of it')
 })
 
-test('a locked-out user is notified when the lock-out ends', async (t) => {
+testInFull('a locked-out user is notified when the lock-out ends', async (t) => {
   const { page, user, api } = await start(t)
   for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
   await page.clock.install()
@@ -104,7 +105,7 @@ test('a locked-out user is notified when the lock-out ends', async (t) => {
   await tells(page, 'You can try again now.')
 })
 
-test('going back does not ask to resubmit a form', async (t) => {
+testInFull('going back does not ask to resubmit a form', async (t) => {
   const { page } = await start(t, '/console/products/new')
   await sees(page, 'New product')
   await fill(page, { Name: 'Kettle', Description: 'Whistles', 'Price in dollars': 'dear' })
@@ -179,7 +180,7 @@ test('another user does not see what was typed', async (t) => {
   assert.equal(await page.evaluate('sessionStorage.length'), 0)
 })
 
-test('the link back to the list leads to the previous search', async (t) => {
+testInFull('the link back to the list leads to the previous search', async (t) => {
   const { api, page, user } = await start(t, '/console/products?q=lamp')
   const { body } = await logIn(api, user.email)
   await createProduct(api, body.access_token)
@@ -195,7 +196,7 @@ test('the link back to the list leads to the previous search', async (t) => {
   assert.equal(await page.getByLabel('Part of the name').inputValue(), 'lamp')
 })
 
-test('a notice is shown once, not again after a reload or going back', async (t) => {
+testInFull('a notice is shown once, not again after a reload or going back', async (t) => {
   const { page } = await start(t, '/console/products/new')
   await sees(page, 'New product')
   await fill(page, { Name: 'Kettle', Description: 'Whistles', 'Price in dollars': '20' })
@@ -218,7 +219,7 @@ const sizes = [
   { width: 640, textSize: '100%' },
   { width: 375, textSize: '200%' },
 ]
-test('nothing overflows the window or overlaps at twice the size', async (t) => {
+testInFull('nothing overflows the window or overlaps at twice the size', async (t) => {
   const api = await startBrowsedApi(t)
   const user = await api.signInAs('admin')
   await createProduct(api, user.access)

@@ -13,6 +13,7 @@ import { blocksOf } from '../support/docs.ts'
 import { type ColorScheme, keepsNobodyOut } from '../support/page-checks.ts'
 import { enableTwoFactor, password, type SignedIn, signIn } from '../support/people.ts'
 import type { ApiWithRoles } from '../support/roles.ts'
+import { testInFull } from '../support/tiers.ts'
 
 interface Console extends Visit {
   api: ApiWithRoles
@@ -120,7 +121,7 @@ test('the browser offers a passkey in the email field by itself, with two-factor
   isClean(visit)
 })
 
-test('at another host there is no button, and the browser refuses to use the passkey', async (t) => {
+testInFull('at another host there is no button, and the browser refuses to use the passkey', async (t) => {
   const visit = await open(t)
   const { page, api, user } = visit
   await signInAndAdd(visit)
@@ -167,7 +168,7 @@ test('a passkey that was removed signs in no more, and the page says so', async 
   isClean(visit)
 })
 
-test('the pages of adding one keep nobody out, and say what went wrong', async (t) => {
+testInFull('the pages of adding one keep nobody out, and say what went wrong', async (t) => {
   const visit = await open(t)
   const { page, user, url, authenticator } = visit
   await page.getByRole('button', { name: button }).waitFor()

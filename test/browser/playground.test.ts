@@ -7,6 +7,7 @@ import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const shared = share((owner) => startBrowsedApi(owner))
 
@@ -34,7 +35,7 @@ test('a subscription shows what a mutation publishes', async (t) => {
   assert.deepEqual({ strays, errors }, { strays: [], errors: [] })
 })
 
-test('the first operations are those of the start page', async (t) => {
+testInFull('the first operations are those of the start page', async (t) => {
   const { page, errors } = await openPlayground(t, { isAlone: true })
   await execute(page)
   const operations = page.getByRole('menuitem')
@@ -59,7 +60,7 @@ test('the page stays within its content security policy', async (t) => {
   assert.deepEqual({ strays, errors }, { strays: [], errors: [] })
 })
 
-test('headers are sent with requests and on the socket, and are not stored in the browser', async (t) => {
+testInFull('headers are sent with requests and on the socket, and are not stored in the browser', async (t) => {
   const { page, sent, api } = await openPlayground(t)
   const { access: token } = await signIn(api)
   await page.getByRole('button', { name: 'Headers' }).click()
@@ -78,7 +79,7 @@ test('headers are sent with requests and on the socket, and are not stored in th
   assert.ok(!kept.includes(token))
 })
 
-test('an invalid token is reported at once, by requests and by the socket', async (t) => {
+testInFull('an invalid token is reported at once, by requests and by the socket', async (t) => {
   const { page } = await openPlayground(t)
   await page.getByRole('button', { name: 'Headers' }).click()
   await write(page, 'Headers', '{ "authorization": "Bearer expired" }')
@@ -88,7 +89,7 @@ test('an invalid token is reported at once, by requests and by the socket', asyn
   await shows(page, '"message": "Socket closed: 4403 Forbidden"')
 })
 
-test('a subscription that ends or is stopped leaves no socket open', async (t) => {
+testInFull('a subscription that ends or is stopped leaves no socket open', async (t) => {
   const { page, sockets, createPost } = await openPlayground(t)
   await run(page, 'subscription Counter { counter { nothing } }')
   await shows(page, 'Cannot query field')

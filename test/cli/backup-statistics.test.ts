@@ -6,7 +6,7 @@ import { run, shareArchive } from '../support/archive-commands.ts'
 import { placeOf, tablesIn, tablesOfDatabase } from '../support/archives.ts'
 import { createDatabaseUrl, engines } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { chosen, isFull } from '../support/tiers.ts'
+import { chosen, isFull, testInFull } from '../support/tiers.ts'
 
 const shared = shareArchive(500)
 
@@ -32,7 +32,7 @@ if (engines.includes('postgres')) {
     assert.deepEqual((await other.query(analyzed)).rows, [{ relname: 'products' }])
   })
 
-  test('a lock on our own tables: everything is restored, and the warning names ANALYZE', async (t) => {
+  testInFull('a lock on our own tables: everything is restored, and the warning names ANALYZE', async (t) => {
     const { archive, url: source } = await shared()
     const url = await createDatabaseUrl(t, 'postgres', { isMigrated: true })
     const commands = [

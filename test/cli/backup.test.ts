@@ -18,7 +18,7 @@ import { enableTwoFactor, logIn, many, signIn, totp } from '../support/people.ts
 import { collect, type Ended, environment } from '../support/process.ts'
 import { createProduct, namesOf, productsPath } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
-import { amount, chosen } from '../support/tiers.ts'
+import { amount, chosen, testInFull } from '../support/tiers.ts'
 
 function assertRefused(ended: Ended, code: number, line: RegExp): void {
   assert.equal(ended.code, code, ended.stderr)
@@ -122,7 +122,7 @@ onEachEngine('backup and restore', (engine) => {
     await assertWhole(t, source, filled)
   })
 
-  test('leave an empty database if they are killed in the middle, and work the next time', async (t) => {
+  testInFull('leave an empty database if they are killed in the middle, and work the next time', async (t) => {
     const { archive: file } = await longArchive()
     let url = await createDatabaseUrl(t, engine)
     for (const products of chosen([1, manyProducts / 2], (count) => count > 1)) {

@@ -11,7 +11,7 @@ import { runLoaded } from '../support/loaded-program.ts'
 import { becomeNobody } from '../support/other-user.ts'
 import { type Ended, latchkey, startProcess } from '../support/process.ts'
 import { freePort } from '../support/servers.ts'
-import { chosen } from '../support/tiers.ts'
+import { chosen, testInFull } from '../support/tiers.ts'
 
 const secret = 'a secret that only the tests know and use'
 
@@ -120,7 +120,7 @@ test('a database file, or its folder, that the user must not write: one line tha
   chmodSync(folder, 0o755)
 })
 
-test('a damaged page that a command needs: one line that says what to do', async (t) => {
+testInFull('a damaged page that a command needs: one line that says what to do', async (t) => {
   const env = sqlite(t)
   const file = (env.DATABASE_URL ?? '').slice('file:'.length)
   await runLoaded(['user:create', '--email', 'ada@example.com'], { env, input: 'Correct-Horse-1\n' })
@@ -174,7 +174,7 @@ test('PostgreSQL is unreachable: one line, without the password', async () => {
   assert.doesNotMatch(ended.stderr, /hush/)
 })
 
-test('Redis is unreachable: one line', async (t) => {
+testInFull('Redis is unreachable: one line', async (t) => {
   const env = { ...sqlite(t), REDIS_URL: `redis://:hush@127.0.0.1:${await freePort()}`, LOG_LEVEL: 'silent' }
   const ended = await runLoaded(['start'], { env })
   assertRefused(ended, 69, /^latchkey: cannot reach Redis at 127\.0\.0\.1:\d+: .*ECONNREFUSED/)

@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { latchkey, startProcess } from '../support/process.ts'
 import { openSocket } from '../support/sockets.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const secret = 'a secret that only the tests know and use'
 const counter = 'subscription { counter { count } }'
@@ -37,7 +38,7 @@ test('start serves sockets too, and prints their address', async (t) => {
   assert.deepEqual(await socket.next(), { data: { counter: { count: 1 } } })
 })
 
-test('with HOST set no port is open to the network, and the log shows the bound address', async (t) => {
+testInFull('with HOST set no port is open to the network, and the log shows the bound address', async (t) => {
   const env = { HOST: '127.0.0.1', GQL_WS_HOST: '' }
   const own = async () => ({ ...env, DATABASE_URL: await createDatabaseUrl(t, 'sqlite') })
   const closed = await startProcess(t, { env: await own() })
@@ -73,7 +74,7 @@ test('graphql:ws serves only sockets, warns if it cannot receive from other proc
   assert.match(stdout, /"level":"warn".*graphql\.pubsub is in_memory/)
 })
 
-test('graphql:ws on a port in use, or on an invalid one: one line', async (t) => {
+testInFull('graphql:ws on a port in use, or on an invalid one: one line', async (t) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())

@@ -15,7 +15,7 @@ import { createDatabaseUrl, onAnyEngine, onEachEngine, temporaryFolder } from '.
 import { eventually } from '../support/eventually.ts'
 import { ownMigrations } from '../support/migrations.ts'
 import { environment, latchkey } from '../support/process.ts'
-import { amount, isFull } from '../support/tiers.ts'
+import { amount, isFull, testInFull } from '../support/tiers.ts'
 
 const badEvery = 1000
 
@@ -87,7 +87,7 @@ onEachEngine('an import', (engine) => {
     assert.deepEqual(await countRows(shop.db), { rows: good, names: good })
   })
 
-  test('that runs twice in parallel imports every row once', async (t) => {
+  testInFull('that runs twice in parallel imports every row once', async (t) => {
     const shop = await createShop(t, engine, 4000)
     const both = await Promise.all([startImport(t, shop).ended, startImport(t, shop).ended])
     // The slower one may find the file finished; otherwise it is overtaken.

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { startProcess } from '../support/process.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const refusal =
   /^latchkey: the database file .*test\.db is served by another Latchkey process: two would share neither subscriptions nor rate limits\. Stop that one first, or use PostgreSQL for several\n$/
@@ -74,17 +75,20 @@ async function migrated<Variables extends Record<string, string>>(env: Variables
 }
 
 if (engines.includes('postgres')) {
-  test('where Redis shares topics and limits, graphql:ws serves beside the service, but no second service does', async (t) => {
-    const env = {
-      DATABASE_URL: await createDatabaseUrl(t, 'sqlite'),
-      REDIS_URL: testServer('TEST_REDIS_URL'),
-      GQL_PUBSUB: 'redis',
-    }
-    const sockets = await startProcess(t, { command: 'graphql:ws', env })
-    const service = await startProcess(t, { env })
-    assert.match((await runLoaded(['start'], { env })).stderr, refusal)
-    for (const address of [sockets.wsUrl.replace('ws:', 'http:'), service.url]) {
-      assert.equal((await fetch(`${address}/health/live`)).status, 200)
-    }
-  })
+  testInFull(
+    'where Redis shares topics and limits, graphql:ws serves beside the service, but no second service does',
+    async (t) => {
+      const env = {
+        DATABASE_URL: await createDatabaseUrl(t, 'sqlite'),
+        REDIS_URL: testServer('TEST_REDIS_URL'),
+        GQL_PUBSUB: 'redis',
+      }
+      const sockets = await startProcess(t, { command: 'graphql:ws', env })
+      const service = await startProcess(t, { env })
+      assert.match((await runLoaded(['start'], { env })).stderr, refusal)
+      for (const address of [sockets.wsUrl.replace('ws:', 'http:'), service.url]) {
+        assert.equal((await fetch(`${address}/health/live`)).status, 200)
+      }
+    },
+  )
 }

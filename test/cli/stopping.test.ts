@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { startCollector } from '../support/otlp-collector.ts'
 import { startProcess } from '../support/process.ts'
 import { openSocket } from '../support/sockets.ts'
-import { chosen } from '../support/tiers.ts'
+import { chosen, testInFull } from '../support/tiers.ts'
 
 /** Longer than a test may take: a stop that waited for it would fail. */
 const forEver = '3600'
@@ -43,7 +43,7 @@ test('a drain ends by itself', async (t) => {
   assert.equal((await ended).code, 0)
 })
 
-test('SIGINT in development stops without a drain', async (t) => {
+testInFull('SIGINT in development stops without a drain', async (t) => {
   const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite'), DRAIN_SECONDS: forEver }
   const { child, ended } = await startProcess(t, { env })
   child.kill('SIGINT')

@@ -21,7 +21,7 @@ import {
 } from '../support/archives.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
-import { amount, chosen } from '../support/tiers.ts'
+import { amount, chosen, testInFull } from '../support/tiers.ts'
 
 const samples = {
   sqlite: `CREATE TABLE samples (
@@ -146,7 +146,7 @@ for (const from of engines) {
 }
 
 onEachEngine('an archive', (engine) => {
-  test('is refused by a database that is not empty, unless it may be replaced', async (t) => {
+  testInFull('is refused by a database that is not empty, unless it may be replaced', async (t) => {
     const source = await createFilled(t, engine)
     const path = await writeArchiveOf(t, source)
     await withDatabase(source.url, source.schema, (db) =>
@@ -168,7 +168,7 @@ onEachEngine('an archive', (engine) => {
     assert.deepEqual(await tablesOfDatabase(t, target), await tablesIn(path))
   })
 
-  test('of an earlier version is brought to this one', async (t) => {
+  testInFull('of an earlier version is brought to this one', async (t) => {
     const source = await createFilled(t, engine)
     const path = await writeArchiveOf(t, source)
     const later = extendedSchema(t, {

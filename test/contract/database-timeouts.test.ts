@@ -6,6 +6,7 @@ import { AppError } from '../../src/core/app-error.ts'
 import { createDatabaseUrl, engines } from '../support/databases.ts'
 import { connectionOf, insertOwner, open } from '../support/owners-schema.ts'
 import { startProxy } from '../support/proxy.ts'
+import { testInFull } from '../support/tiers.ts'
 
 describe('a slow database', { concurrency: true }, () => {
   test('if another process keeps the SQLite file locked, waiting writes are refused after one timeout in total', async (t) => {
@@ -24,20 +25,23 @@ describe('a slow database', { concurrency: true }, () => {
   })
 
   if (engines.includes('postgres')) {
-    test('a connection that goes silent during a query gives 503, and the next query uses another one', async (t) => {
-      const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
-      const db = await open(t, 'postgres', { url: proxy.url, poolSize: 1, statementTimeoutSeconds: 1 })
-      const asked = await connectionOf(db)
-      const [before, ...others] = proxy.open()
-      assert.equal(others.length, 0)
-      const unanswered = assert.rejects(
-        db.write({ sql: 'SELECT pg_sleep(0.2)' }),
-        (error) => error instanceof AppError && error.status === 503,
-      )
-      before?.silence()
-      await unanswered
-      assert.notEqual(await connectionOf(db), asked)
-    })
+    testInFull(
+      'a connection that goes silent during a query gives 503, and the next query uses another one',
+      async (t) => {
+        const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+        const db = await open(t, 'postgres', { url: proxy.url, poolSize: 1, statementTimeoutSeconds: 1 })
+        const asked = await connectionOf(db)
+        const [before, ...others] = proxy.open()
+        assert.equal(others.length, 0)
+        const unanswered = assert.rejects(
+          db.write({ sql: 'SELECT pg_sleep(0.2)' }),
+          (error) => error instanceof AppError && error.status === 503,
+        )
+        before?.silence()
+        await unanswered
+        assert.notEqual(await connectionOf(db), asked)
+      },
+    )
 
     test('a silent connection is dropped long before the time limit of its statement', async (t) => {
       const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
@@ -67,7 +71,7 @@ describe('a slow database', { concurrency: true }, () => {
       assert.equal((await db.scan('SELECT pg_sleep(6)')).length, 1)
     })
 
-    test('long reads leave connections for short ones', async (t) => {
+    testInFull('long reads leave connections for short ones', async (t) => {
       const db = await open(t, 'postgres', { poolSize: 2 })
       const ended: string[] = []
       const long = Promise.all([1, 2].map(() => db.scan('SELECT pg_sleep(3)').then(() => ended.push('long'))))

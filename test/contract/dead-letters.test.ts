@@ -11,9 +11,10 @@ import { startRedelivery } from '../../src/platform/changes/redelivery.ts'
 import type { Database, Dialect, Statement } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
-import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const now = 1_770_000_000
 const listener = 'search-index'
@@ -35,7 +36,7 @@ async function open(t: TestContext, engine: Dialect) {
   return { db, store, failure, insert }
 }
 
-onEachEngine('dead letters', (engine) => {
+onRacingEngine('dead letters', (engine) => {
   test('that fail again during a retry of all are retried once', async (t) => {
     const { db, store, failure, insert } = await open(t, engine)
     await insert('first', 'second', 'third')
@@ -81,7 +82,7 @@ onEachEngine('dead letters', (engine) => {
     assert.equal((await claimAt(now + 120))?.id, 1)
   })
 
-  test('of a listener that a node lacks are left to others for five minutes', async (t) => {
+  testInFull('of a listener that a node lacks are left to others for five minutes', async (t) => {
     const { db, store, insert } = await open(t, engine)
     await insert('first')
     await db.write(store.requestRetry(1, now))

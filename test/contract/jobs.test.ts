@@ -7,9 +7,10 @@ import { createJobStore, type JobStore } from '../../src/platform/jobs/jobs.stor
 import { type JobsOptions, readSchedule, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { createMovableClock } from '../../src/testing/clock.ts'
-import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const name = 'close-stale'
 const log = createLogger({ level: 'silent', isTerminal: false })
@@ -35,7 +36,7 @@ async function open(t: TestContext, engine: Dialect) {
   return { store, clock, start, row, isDue: () => eventually(async () => assert.ok(await row())) }
 }
 
-onEachEngine('a job', (engine) => {
+onRacingEngine('a job', (engine) => {
   test('that is done is not done again because its end could not be stored at once', async (t) => {
     const { store, clock, start, row, isDue } = await open(t, engine)
     let runs = 0
@@ -52,7 +53,7 @@ onEachEngine('a job', (engine) => {
     assert.equal(runs, 1)
   })
 
-  test('whatever it throws, has failed', async (t) => {
+  testInFull('whatever it throws, has failed', async (t) => {
     const { clock, start, row, isDue } = await open(t, engine)
     const thrown = [Object.create(null), `a\0b \ud800 ${'long '.repeat(1000)}`, undefined, new Error('a\0b')]
     start(() => {

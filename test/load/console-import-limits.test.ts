@@ -9,6 +9,7 @@ import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { register } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const path = '/console/products/import'
 const header = 'name,description,price\n'
@@ -25,7 +26,7 @@ onAnyEngine('an import in the console', (engine) => {
     assert.ok(sockets.every(({ destroyed }) => !destroyed))
   })
 
-  test('whoever is not signed in takes no place, even with requests that nobody answers yet', async (t) => {
+  testInFull('whoever is not signed in takes no place, even with requests that nobody answers yet', async (t) => {
     const { connection, send } = await start(t, engine)
     const stranger = connection()
     const query = JSON.stringify({ query: 'subscription { counter { count } }' })
@@ -65,7 +66,7 @@ onAnyEngine('an import in the console', (engine) => {
     await eventually(async () => assert.equal((await api.get('/api/v2/products?q=Vanished')).body.meta.total, 1))
   })
 
-  test('one file of a user at a time, whichever thread reads it', async (t) => {
+  testInFull('one file of a user at a time, whichever thread reads it', async (t) => {
     const api = await startApi(t, { engine, env: unlimitedRates, threads: 2 })
     const { send, connection, head, encode } = await signIn(t, api)
     const body = encode({ act: 'import', file: header + 'Kettle,x,1\n'.repeat(60_000) })
@@ -80,7 +81,7 @@ onAnyEngine('an import in the console', (engine) => {
     socket.destroy()
   })
 
-  test('a file that takes too long to read is refused', async (t) => {
+  testInFull('a file that takes too long to read is refused', async (t) => {
     const { send } = await start(t, engine)
     for (const [line, count, problem] of [
       ['x"x,\n', 10_001, /More than 10,000 rows cannot be read\./],

@@ -10,6 +10,7 @@ import { ask, codeOf, graphqlPath, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const newer = { accept: 'application/graphql-response+json' }
 
@@ -135,7 +136,7 @@ describe('beside seventy long posts', () => {
     return api
   })
 
-  test('a small query for a very long response is refused, and other clients are served meanwhile', async () => {
+  testInFull('a small query for a very long response is refused, and other clients are served meanwhile', async () => {
     const api = await shared()
     const few = await send(api, '{ posts(limit: 60) { body } }')
     assert.equal(few.body.data.posts.length, 60)
@@ -162,7 +163,7 @@ describe('beside seventy long posts', () => {
     assert.equal(codeOf(twice), 'ANSWER_TOO_LARGE', 'what is answered twice counts twice')
   })
 
-  test('the responses of a batch share the size limit of one', async () => {
+  testInFull('the responses of a batch share the size limit of one', async () => {
     const api = await shared()
     const list = { query: '{ posts(limit: 48) { body } }' }
     // Fails when compiled and runs again: the discarded reads must not count.

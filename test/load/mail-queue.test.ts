@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createClient } from '../../src/testing/client.ts'
 import type { Api } from '../support/api.ts'
-import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Mailbox, mailedTokens, startMailing, startSmtp, waitForMails } from '../support/mailbox.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
@@ -35,7 +35,7 @@ async function waitForAttempt(api: ApiWithRoles, attempts: number): Promise<void
 
 const messageIds = ({ messages }: Mailbox) => messages.map((text) => /^Message-ID: (<.*>)/im.exec(text)?.[1])
 
-onEachEngine('queued mail', (engine) => {
+onRacingEngine('queued mail', (engine) => {
   test('is sent again, later and later, while the mail server refuses it for now', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const { email } = await register(api)

@@ -15,7 +15,7 @@ import { many, signIn } from '../support/people.ts'
 import { idsOf, productsPath, sampleRow } from '../support/products.ts'
 import { recordReads } from '../support/record-reads.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
-import { amount } from '../support/tiers.ts'
+import { amount, testInFull } from '../support/tiers.ts'
 
 const megabyte = 1_000_000
 /** More than the sockets of both sides buffer. */
@@ -189,7 +189,7 @@ onAnyEngine('a long list', (engine) => {
   })
 })
 
-test('many slow readers are all served, and so are small requests meanwhile', async (t) => {
+testInFull('many slow readers are all served, and so are small requests meanwhile', async (t) => {
   // On a busy machine the first one waits for long, without having stopped reading.
   const api = await startApiWithRoles(t, { env: { UNREAD_TIMEOUT: '3600' } })
   await fill(api, 20, () => 'x'.repeat(megabyte))

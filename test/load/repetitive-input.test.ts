@@ -11,7 +11,7 @@ import { onAnyEngine } from '../support/databases.ts'
 import { type Described, startDescribedApi } from '../support/openapi-document.ts'
 import { forHeader, type RepetitiveText, repeat, repetitiveTexts } from '../support/repetitive-texts.ts'
 import { openSocket } from '../support/sockets.ts'
-import { amount } from '../support/tiers.ts'
+import { amount, testInFull } from '../support/tiers.ts'
 
 /** Length of a body or a message. A quadratic cost of a nanosecond for each pair of characters is a second. */
 const longLength = 32 * 1024
@@ -238,7 +238,7 @@ describe('long repetitive texts', () => {
     assert.deepEqual(await findSlowInputs(inputs), [])
   })
 
-  test('in every field of every form of the console', async (t) => {
+  testInFull('in every field of every form of the console', async (t) => {
     const { url, routes, email, access, post } = await start(t, engine)
     await post('/api/v2/products', { name: 'Lamp', description: 'Bright', price: 1 }, access)
     const browser = openConsole({ url })
@@ -300,7 +300,7 @@ describe('long repetitive texts', () => {
     assert.deepEqual(await findSlowInputs(all), [])
   })
 
-  test('of random pieces', async (t) => {
+  testInFull('of random pieces', async (t) => {
     const { url, operations, access } = await start(t, engine)
     const inputs = operations.flatMap((operation) => inputsOf(url, operation, access))
     const piece = fc.string({

@@ -8,7 +8,7 @@ import { type Api, startApi } from '../support/api.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { password, register } from '../support/people.ts'
-import { amount } from '../support/tiers.ts'
+import { amount, testInFull } from '../support/tiers.ts'
 
 const flooder = '203.0.113.66'
 const somebody = '198.51.100.7'
@@ -48,7 +48,7 @@ onAnyEngine('signing in beside a flood from another address', (engine) => {
     assert.deepEqual(statuses, new Set([401, 201]))
   })
 
-  test('an overloading address gets 503, and another one can sign in meanwhile', async (t) => {
+  testInFull('an overloading address gets 503, and another one can sign in meanwhile', async (t) => {
     // The queue of an address holds 256.
     const api = await startApi(t, { engine, env: { ...env, BCRYPT_COST: '6' } })
     const { email } = await register(api)

@@ -17,6 +17,7 @@ import { send } from '../support/graphql.ts'
 import { again, signIn } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
 import { lamp, productsPath } from '../support/products.ts'
+import { testInFull } from '../support/tiers.ts'
 
 const pageBytes = 4096
 const hashSlowly = promisify(pbkdf2)
@@ -96,7 +97,7 @@ test('a damaged page: requests that need it are 503, the fault is logged once wi
   assert.ok(lines[0]?.includes(`sqlite3 ${file} `) && lines[0].includes('PRAGMA integrity_check'))
 })
 
-test('a write that hits a damaged page does not fail the others of the same commit', async (t) => {
+testInFull('a write that hits a damaged page does not fail the others of the same commit', async (t) => {
   const { db, damagedId, soundId } = await startDamaged(t)
   const update = (id: number, stock: number) =>
     db.write({ sql: 'UPDATE products SET stock = $1 WHERE id = $2 RETURNING id', params: [stock, id] })
@@ -141,7 +142,7 @@ test('a removed or replaced file is noticed: writes are refused instead of lost,
 })
 
 for (const swapped of ['', '-wal']) {
-  test(`a database${swapped} that is replaced right after it was opened is noticed, too`, async (t) => {
+  testInFull(`a database${swapped} that is replaced right after it was opened is noticed, too`, async (t) => {
     const file = join(temporaryFolder(t), 'test.db')
     new DatabaseSync(file).close()
     // All file-system threads are busy, so no check happens before the swap.
@@ -217,7 +218,7 @@ test('a disk with less than a megabyte free makes the service not ready until th
   await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))
 })
 
-test('a read-only database makes the service not ready, and is logged once', async (t) => {
+testInFull('a read-only database makes the service not ready, and is logged once', async (t) => {
   const { api, db } = await start(t)
   const user = await signIn(api)
   assert.equal((await api.get('/health/ready')).status, 200)

@@ -13,7 +13,7 @@ import { openOptions, ownMigrations } from '../support/migrations.ts'
 import { send } from '../support/own-connection.ts'
 import { startProcess } from '../support/process.ts'
 import { openSocket } from '../support/sockets.ts'
-import { isFull } from '../support/tiers.ts'
+import { isFull, testInFull } from '../support/tiers.ts'
 
 const probe = join(import.meta.dirname, '..', 'support', 'extensions', 'probe.ts')
 
@@ -96,26 +96,29 @@ onAnyEngine('a thread that spins', (engine) => {
   })
 })
 
-test('connections that were handed to a thread which died before it took them are served by another one', async (t) => {
-  const api = await start(t, 'sqlite', 0)
-  const { ended } = await api.spin()
-  await eventually(async () => assert.match(await metrics(api), /^thread_unresponsive\{thread="worker-\d+"\} 1$/m))
-  const until = `${api.until}-other`
-  const died = send(`${api.url}/probe/spin?rests=1&dies=1&until=${encodeURIComponent(until)}`).catch(() => {})
-  await eventually(() => assert.ok(existsSync(`${until}-begun`)))
-  const sent = Promise.allSettled(Array.from({ length: 20 }, () => send(`${api.url}/health/live`)))
-  // The main thread, which is this one, accepts them and hands them on.
-  for (let turns = 0; turns < 100; turns++) await nextTurn()
-  writeFileSync(until, '')
-  await died
-  const outcomes = await sent
-  const served = outcomes.filter((each) => each.status === 'fulfilled' && each.value.status === 200)
-  assert.ok(served.length > 0, 'those that the kernel gave to the late thread')
-  api.release()
-  assert.equal(await ended, '200')
-})
+testInFull(
+  'connections that were handed to a thread which died before it took them are served by another one',
+  async (t) => {
+    const api = await start(t, 'sqlite', 0)
+    const { ended } = await api.spin()
+    await eventually(async () => assert.match(await metrics(api), /^thread_unresponsive\{thread="worker-\d+"\} 1$/m))
+    const until = `${api.until}-other`
+    const died = send(`${api.url}/probe/spin?rests=1&dies=1&until=${encodeURIComponent(until)}`).catch(() => {})
+    await eventually(() => assert.ok(existsSync(`${until}-begun`)))
+    const sent = Promise.allSettled(Array.from({ length: 20 }, () => send(`${api.url}/health/live`)))
+    // The main thread, which is this one, accepts them and hands them on.
+    for (let turns = 0; turns < 100; turns++) await nextTurn()
+    writeFileSync(until, '')
+    await died
+    const outcomes = await sent
+    const served = outcomes.filter((each) => each.status === 'fulfilled' && each.value.status === 200)
+    assert.ok(served.length > 0, 'those that the kernel gave to the late thread')
+    api.release()
+    assert.equal(await ended, '200')
+  },
+)
 
-test('while every thread is stuck, connections are reset at once, and nothing of them is kept', async (t) => {
+testInFull('while every thread is stuck, connections are reset at once, and nothing of them is kept', async (t) => {
   const api = await start(t, 'sqlite', 0)
   const first = await api.spin()
   rmSync(`${api.until}-begun`)
@@ -130,7 +133,7 @@ test('while every thread is stuck, connections are reset at once, and nothing of
   assert.deepEqual([await first.ended, await second.ended], ['200', '200'])
 })
 
-test('the successor of the first thread says that the node is there', async (t) => {
+testInFull('the successor of the first thread says that the node is there', async (t) => {
   const api = await start(t, 'postgres', 0)
   const { db } = await openDatabase(openOptions({ url: api.databaseUrl, migrations: ownMigrations }))
   t.after(() => db.close())

@@ -20,6 +20,15 @@ export function onAnyEngine(title: string, tests: (engine: Dialect) => void, { c
   for (const engine of used) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
 }
 
+/**
+ * For races whose statements are the same on both: SQLite runs one write at a time, so PostgreSQL is where they show. Only
+ * `npm run test:full` repeats them on SQLite, which is all that `npm run test:fast` has.
+ */
+export function onRacingEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
+  const used = chosen(engines, (engine) => engine === engines.at(-1))
+  for (const engine of used) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
+}
+
 /** For what only PostgreSQL has. `npm run test:fast` is about SQLite and leaves it out. */
 export function onPostgres(title: string, run: (t: TestContext) => Promise<void>): void {
   if (engines.includes('postgres')) test(title, run)

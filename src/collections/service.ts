@@ -347,10 +347,7 @@ export function createCollectionService({
 
   async function create(body: unknown, actor: Actor, key?: string): Promise<ReadRow> {
     const { read, writer, writing } = readNew(body, actor)
-    const once =
-      key === undefined || actor === anonymous
-        ? undefined
-        : onceOf(requireKeyLength(key), read, actor.userId ?? 'system')
+    const once = key === undefined || actor === anonymous ? undefined : onceOf(requireKeyLength(key), read, actor)
     const made = once && (await findMade(once))
     if (made) return readMade(made, actor)
     for (let tries = 0; ; tries++) {
@@ -406,8 +403,10 @@ export function createCollectionService({
     bodyHash: string
   }
 
-  function onceOf(key: string, { values, given }: ReadBody, userId: number | 'system'): Once {
-    const id = hash('sha256', `${collection.name} ${userId} ${key}`, 'hex')
+  /** Keys of new rows, and those of the changes of each row, are apart. */
+  function onceOf(key: string, { values, given }: ReadBody, { userId }: Actor, rowId?: number): Once {
+    const of = rowId === undefined ? collection.name : `${collection.name}/${rowId}`
+    const id = hash('sha256', `${of} ${userId ?? 'system'} ${key}`, 'hex')
     // The time of the request is not what the client sent.
     const sent = Object.entries(values).filter(
       ([field]) => given.includes(field) || !isDefaultNow(collection.fields.get(field)),
@@ -443,6 +442,7 @@ export function createCollectionService({
     body: unknown,
     actor: Actor,
     isExpected?: Expectation,
+    key?: string,
   ): Promise<ReadRow> {
     const problems = new Problems()
     const read = bodies.readChange(body, problems)
@@ -452,7 +452,10 @@ export function createCollectionService({
       requireDecided('update', actor)
       throw validationFailed(problems.details ?? {})
     }
+    const once = key === undefined || actor === anonymous ? undefined : onceOf(requireKeyLength(key), read, actor, id)
     for (let tries = 0; ; tries++) {
+      // As the row is by now.
+      if (once && (await findMade(once))) return toRead(await require(id, actor), actor)
       const writer = writerOf(actor)
       const writing: Writing = {
         values: read.values,
@@ -476,8 +479,9 @@ export function createCollectionService({
         const locks = statements.lockRelated(whole)
         const along = alongsideOf(before && wholeRow(before), afterOf(before, whole, writer.now))
         try {
-          const batch = [...locks, { ...statement, decides: along.length > 0 }, ...along]
-          const found = await run(batch, locks.length)
+          const first = [...(once ? [claim(once, {}, writer.now)] : []), ...locks]
+          const batch = [...first, { ...statement, decides: along.length > 0 || once !== undefined }, ...along]
+          const found = await run(batch, first.length)
           if (found) return await afterWrite(found, actor)
         } catch (error) {
           if (!(error instanceof ConstraintError)) throw error

@@ -9,6 +9,36 @@ import { shareWorkshop } from '../support/workshop.ts'
 onEachEngine('a row of a collection', (engine) => {
   const shared = shareWorkshop(engine)
 
+  test('is changed once for an idempotency key, also at the same time', async () => {
+    const { signInAs, post, patch, get, request } = await shared()
+    const { access: token } = await signInAs('user')
+    const [one, other] = [
+      await post('/api/parts', { name: 'Bolt' }, token),
+      await post('/api/parts', { name: 'Nut' }, token),
+    ]
+    const change = (json: object, { id = one.body.data.id, key = 'one' } = {}) =>
+      request('PATCH', `/api/parts/${id}`, {
+        json,
+        token,
+        headers: {
+          'idempotency-key': key,
+          ...(id === one.body.data.id && { 'if-match': one.headers.get('etag') ?? '' }),
+        },
+      })
+    for (const { status, body } of await many(8, () => change({ name: 'Screw' })))
+      assert.deepEqual([status, body.data?.attributes.name], [200, 'Screw'], JSON.stringify(body))
+    assert.equal((await change({ name: 'Nail' }, { id: other.body.data.id })).body.data.attributes.name, 'Nail')
+    assert.deepEqual((await change({ name: 'Rivet' })).body.details, {
+      idempotency_key: ['Was used with another body'],
+    })
+    assert.equal((await change({ name: 'Rivet' }, { key: 'two' })).status, 412)
+    // What somebody else has changed since stays.
+    await patch(`/api/parts/${one.body.data.id}`, { name: 'Pin' }, token)
+    assert.equal((await change({ name: 'Screw' })).body.data.attributes.name, 'Pin')
+    const { body } = await get(`/api/parts/${one.body.data.id}/versions`, token)
+    assert.equal(body.data.length, 3)
+  })
+
   test('is created once for an idempotency key, whatever becomes of it', async () => {
     const api = await shared()
     const { signInAs, request, patch, get, clock } = api

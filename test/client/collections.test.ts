@@ -96,6 +96,8 @@ test('a copy follows what changes, and sends writes in order through a connectio
     ids,
     ids.toSorted((a, b) => a - b),
   )
+  await Promise.all(ids.slice(2, 8).map((id, i) => copy.update(id, { name: `Copied again ${i}` })))
+  for (const id of ids.slice(2, 8)) assert.equal((await teams.versions(id)).length, 2)
   await copy.update(ids[0] as number, { name: 'Renamed' })
   await copy.delete(ids[1] as number)
   await assert.rejects(copy.create({ name: 'Renamed' }), { status: 422 })

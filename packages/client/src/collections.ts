@@ -159,7 +159,8 @@ export function createCollection<Types extends CollectionTypes>(
     return { ...(flatten(body.data) as Row), etag: headers.get('etag') ?? undefined }
   }
 
-  const matching = ({ ifMatch }: MatchOptions) => (ifMatch === undefined ? {} : { headers: { 'if-match': ifMatch } })
+  const matching = ({ ifMatch }: MatchOptions): { headers?: Record<string, string> } =>
+    ifMatch === undefined ? {} : { headers: { 'if-match': ifMatch } }
 
   async function list<const Include extends IncludePath<Types> = never>(
     query: ListQuery<Types, Include> = {},
@@ -195,8 +196,15 @@ export function createCollection<Types extends CollectionTypes>(
     create: (values: Types['new'], { idempotencyKey = randomKey() } = {}) =>
       readOne(send(path, { method: 'POST', body: values, headers: { 'idempotency-key': idempotencyKey } })),
 
-    update: (id: number, change: RowChange<Types>, options: MatchOptions = {}) =>
-      readOne(send(`${path}/${id}`, { method: 'PATCH', body: change, ...matching(options) })),
+    /** Applied once, however often it is sent with the same key. */
+    update: (
+      id: number,
+      change: RowChange<Types>,
+      { idempotencyKey = randomKey(), ...options }: MatchOptions & { idempotencyKey?: string } = {},
+    ) => {
+      const headers = { 'idempotency-key': idempotencyKey, ...matching(options).headers }
+      return readOne(send(`${path}/${id}`, { method: 'PATCH', body: change, headers }))
+    },
 
     async delete(id: number, options: MatchOptions = {}): Promise<void> {
       await send(`${path}/${id}`, { method: 'DELETE', ...matching(options) })

@@ -32,7 +32,7 @@ interface CopyDeps<Types extends CollectionTypes> {
   list(cursor?: string): Promise<RowList<Types>>
   changes(after: string, options: { signal: AbortSignal }): AsyncIterable<CollectionChange<Types>>
   create(values: Types['new'], options: { idempotencyKey: string }): Promise<Types['row']>
-  update(id: number, change: RowChange<Types>): Promise<Types['row']>
+  update(id: number, change: RowChange<Types>, options: { idempotencyKey: string }): Promise<Types['row']>
   delete(id: number): Promise<void>
 }
 
@@ -137,7 +137,10 @@ export function createCopy<Types extends CollectionTypes>(
       const idempotencyKey = randomKey()
       return enqueue(() => deps.create(values, { idempotencyKey }))
     },
-    update: (id, change) => enqueue(() => deps.update(id, change)),
+    update(id, change) {
+      const idempotencyKey = randomKey()
+      return enqueue(() => deps.update(id, change, { idempotencyKey }))
+    },
     delete: (id) =>
       enqueue(async (isAgain) => {
         try {

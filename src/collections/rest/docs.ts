@@ -216,7 +216,13 @@ export function createDocs({ collection, errors }: Pick<CollectionService, 'coll
     summary: method === 'update' ? `Change a ${words}` : `Change a ${words} (PUT)`,
     description: 'Changes the fields that are given. `null` clears an optional one.',
     params,
-    headers: ifMatch,
+    headers: {
+      ...ifMatch,
+      'idempotency-key': Type.String({
+        maxLength: 255,
+        description: 'Within 24 hours, the same key changes the row once and returns it as it is by now.',
+      }),
+    },
     body: { schema: bodyOf(false), example: given(writable.slice(0, 1)) },
     responses: { 200: response(One, { data: example } as never, { headers: { etag: ETag } }) },
     errors: [missing, errors.conflict(), errors.changed(), invalid('Must not be blank')],

@@ -124,9 +124,7 @@ export async function collectionRoutes(
     '/',
     { config: { access: access('create'), docs: docs.create }, onRequest: decide('create') },
     async (request, reply) => {
-      const key = request.headers['idempotency-key']
-      const given = typeof key === 'string' && key.trim() !== '' ? key : undefined
-      const read = await service.create(request.body, actorOf(request.principal), given)
+      const read = await service.create(request.body, actorOf(request.principal), keyOf(request))
       return sendOne(reply.code(201).header('location', `${path}/${read.row.id}`), read)
     },
   )
@@ -138,7 +136,16 @@ export async function collectionRoutes(
       config: { access: access('update'), docs: method === 'PATCH' ? docs.update : docs.replace },
       onRequest: decide('update'),
       handler: async (request, reply) =>
-        sendOne(reply, await service.update(idOf(request), request.body, actorOf(request.principal), ifMatch(request))),
+        sendOne(
+          reply,
+          await service.update(
+            idOf(request),
+            request.body,
+            actorOf(request.principal),
+            ifMatch(request),
+            keyOf(request),
+          ),
+        ),
     })
   }
 
@@ -197,6 +204,11 @@ export function readListQuery(query: Readonly<Record<string, unknown>>): GivenLi
     return [{ label, field, operator, values: texts.map((text) => (text === 'null' ? null : text)) }]
   })
   return { ...query, filters }
+}
+
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key']
+  return typeof key === 'string' && key.trim() !== '' ? key : undefined
 }
 
 function ifMatch({ headers }: FastifyRequest) {

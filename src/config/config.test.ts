@@ -38,7 +38,7 @@ function problems(t: TestContext, given: Given): string[] {
 test('nothing configured gives the defaults, which the shipped files repeat', (t) => {
   const bare = load(t)
   const shipped = loadConfig({ directory: join(root, 'config'), environment: {}, forService: true })
-  assert.deepEqual(bare, shipped)
+  assert.deepEqual({ ...bare, directory: shipped.directory }, shipped)
   assert.deepEqual([bare.server.host, bare.server.port], ['0.0.0.0', 3000])
   assert.equal(bare.database.url, 'file:data/latchkey.db')
   assert.deepEqual([bare.jwt.accessTtlSeconds, bare.jwt.refreshTtlSeconds], [1800, 604_800])

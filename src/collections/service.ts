@@ -14,7 +14,7 @@ import { validationFailed } from '../platform/validation/body-validation.ts'
 import { Problems } from '../platform/validation/problems.ts'
 import { type Actor, anonymous, type Row, readerOf, system } from './actor.ts'
 import { createRelatedRows } from './changes/related-rows.ts'
-import { type Described, type DescribedField, isOwnField, isStored } from './declare/describe.ts'
+import { type Described, type DescribedField, describedUsers, isOwnField, isStored } from './declare/describe.ts'
 import type { Action, FieldPath, Rule } from './declare/rules.ts'
 import { isAllowed, type StoredRow } from './rules/predicate.ts'
 import { describeRule } from './rules/sentence.ts'
@@ -512,21 +512,43 @@ export function createCollectionService({
 
   /** What happens to the rows that refer to deleted ones: statements of the same batch. */
   function cascade(mark: string, writer: Writer): Statement[] {
+    const { deletions, others } = cascadeParts(mark, writer)
+    return [...deletions, ...others]
+  }
+
+  function cascadeParts(mark: string, writer: Writer): Record<'deletions' | 'others', Statement[]> {
     const references = findReferences()
     const isDeleted = ({ field }: (typeof references)[number]) => field.definition.options.onDelete === 'delete'
-    return [
-      ...follow(
-        references
-          .filter(isDeleted)
-          .map(({ parent, field, service }) => service.statements.deleteReferring(field.name, parent, mark, writer)),
-        maxDepth,
-      ),
-      ...references.map(({ parent, field, service: { statements } }) =>
-        field.definition.options.onDelete === 'clear'
-          ? statements.clearReferring(field.name, parent, mark, writer)
-          : statements.requireUnreferred(field.name, parent, mark),
-      ),
-    ]
+    const deletions = follow(
+      references
+        .filter(isDeleted)
+        .map(({ parent, field, service }) => service.statements.deleteReferring(field.name, parent, mark, writer)),
+      maxDepth,
+    )
+    const others = references.map(({ parent, field, service: { statements } }) =>
+      field.definition.options.onDelete === 'clear'
+        ? statements.clearReferring(field.name, parent, mark, writer)
+        : statements.requireUnreferred(field.name, parent, mark),
+    )
+    return { deletions, others }
+  }
+
+  /** See user-removal.ts. Undefined if no rows are deleted with users, or nothing refers to them. */
+  function deleteOfUser(
+    userId: number,
+    mark: string,
+  ): Record<'rows' | 'deletions' | 'others', Statement[]> | undefined {
+    const fields = referencesTo(describedUsers, collection).filter(
+      ({ definition }) => definition.options.onDelete === 'delete',
+    )
+    if (fields.length === 0 || !hasReferrers(collection)) return undefined
+    const writer = writerOf(system)
+    const { deletions, others } = cascadeParts(mark, writer)
+    return {
+      rows: fields.map(({ name }) => statements.deleteOfUser(name, userId, mark, writer)),
+      deletions,
+      others: [...others, ...removals(mark)],
+    }
   }
 
   /** The rows that were deleted with this one, as far as what they refer to is there again. */
@@ -814,6 +836,7 @@ export function createCollectionService({
     restore,
     versions,
     prepare,
+    deleteOfUser,
 
     /** Throws 404 for a row that the actor may not read. */
     async get(id: number | undefined, given: Actor): Promise<ReadRow> {

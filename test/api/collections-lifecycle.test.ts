@@ -225,6 +225,37 @@ onEachEngine('a row of a collection', (engine) => {
     assert.equal((await post(`${root.path}/restore`, {}, (await again(api, user)).access)).status, 404)
   })
 
+  test('goes with a user together with the tree below it, unless something else refers to that', async () => {
+    const { signInAs, make, request, get } = await shared()
+    const [admin, ada, keeper] = [await signInAs('admin'), await signInAs('user'), await signInAs('user')]
+    for (const leave of [
+      (user: typeof ada) => request('DELETE', `/api/admin/users/${user.id}`, { token: admin.access }),
+      (user: typeof ada) => request('DELETE', '/api/auth/me', { json: { password }, token: user.access }),
+    ]) {
+      const user = await signInAs('user')
+      const send = (path: string, json: object) => make(path, json, ada.access)
+      const root = await send('/api/nodes', { name: 'Root', keeper: user.id })
+      const child = await send('/api/nodes', { name: 'Child', parent: root.id })
+      const leaf = await send('/api/leaves', { node: child.id })
+      const near = await send('/api/leaves', { near: child.id })
+      const other = await send('/api/nodes', { name: 'Other', keeper: keeper.id })
+      const holding = await send('/api/leaves', { other: child.id })
+      const statusOf = async ({ path }: { path: string }) => (await get(path, ada.access)).status
+      const refused = await leave(user)
+      assert.deepEqual([refused.status, refused.body], [409, { error: 'User is still referred to' }])
+      assert.deepEqual(await Promise.all([root, child, leaf, near, other].map(statusOf)), [200, 200, 200, 200, 200])
+      await request('DELETE', holding.path, { token: ada.access })
+      assert.equal((await leave(user)).status, 204)
+      assert.deepEqual(await Promise.all([root, child, leaf, near, other].map(statusOf)), [404, 404, 404, 200, 200])
+      assert.equal((await get(near.path, ada.access)).body.data.attributes.near, null)
+      const entries = (await get('/api/leaves/changes?after=0&limit=1000', ada.access)).body.data
+      const typesOf = (id: number) =>
+        entries.flatMap(({ type, data }: { type: string; data: { id: number } }) => (data.id === id ? [type] : []))
+      assert.deepEqual(typesOf(leaf.id), ['leaf.created', 'leaf.deleted'])
+      assert.deepEqual(typesOf(near.id), ['leaf.created', 'leaf.updated'])
+    }
+  })
+
   test('is taken by nobody else while it is restored with others', async () => {
     const { signInAs, make, request, post, get } = await shared()
     const { access, id } = await signInAs('user')

@@ -152,6 +152,7 @@ export function declareWorkshop(migrations: string, interruption: Interruption =
       name: text({ max: 20 }),
       parent: belongsTo((): Feature => nodes, { optional: true, onDelete: 'delete' }),
       source: belongsTo((): Feature => nodes, { optional: true, onDelete: 'delete' }),
+      keeper: belongsTo(users, { optional: true, onDelete: 'delete' }),
     },
     rules: { read: signedIn, create: signedIn, update: signedIn, delete: signedIn },
     keepDeleted: '2d',
@@ -164,6 +165,7 @@ export function declareWorkshop(migrations: string, interruption: Interruption =
       name: text({ max: 20, optional: true, unique: true }),
       node: belongsTo(nodes, { optional: true, onDelete: 'delete' }),
       other: belongsTo(nodes, { optional: true, onDelete: 'refuse' }),
+      near: belongsTo(nodes, { optional: true, onDelete: 'clear' }),
     },
     rules: { read: signedIn, create: signedIn, update: signedIn, delete: signedIn },
   })

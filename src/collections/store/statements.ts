@@ -260,6 +260,14 @@ export function createStatements(collection: Described, dialect: Dialect) {
       return updating(params, changes, [isLive, refersToMarked(field, parent, params.add(mark))]) as Statement
     },
 
+    /** Deletes the rows of a user, before the user is. */
+    deleteOfUser(field: string, userId: number, mark: string, writer: Writer): Statement {
+      const params = new Params()
+      const { at, columns } = edited(writer, params)
+      const changes = `deleted_at = ${at}, deleted_with = ${params.add(mark)}, ${columns}`
+      return updating(params, changes, [isLive, `${alias}.${quote(field)} = ${params.add(userId)}`]) as Statement
+    },
+
     clearReferring(field: string, parent: Described, mark: string, writer: Writer): Statement {
       const params = new Params()
       const { columns } = edited(writer, params)

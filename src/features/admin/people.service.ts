@@ -79,10 +79,11 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const stored = await findTarget({ event, actor }, id)
       const { user } = stored
-      const [takeAdministrators, remove] = users.changes.remove(user.id)
+      const [takeAdministrators, ...removal] = users.changes.remove(user.id)
       const entry = done({ event, actor, userId: user.id, changes: { email: { from: user.email, to: null } } })
-      const statements = [takeAdministrators, isUnchanged(stored), remove, entry]
+      const statements = [takeAdministrators, isUnchanged(stored), ...removal, entry]
       if (await write(statements).catch(users.changes.asStillReferredTo)) return onAccessChanged(user.id)
+      await users.changes.requireUnreferred(user.id)
       if ((await isAsBefore(stored)) && (await users.isLastAdministrator(user.id))) {
         throw await refuse({ event, actor, userId: user.id }, accountErrors.lastAdministrator())
       }

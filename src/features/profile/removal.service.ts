@@ -39,19 +39,20 @@ export function createAccountRemoval({ db, audit, users, auth, onAccessChanged }
     if (!use) throw await login.refuseCode(attempt)
     const [passes, stillHasVersion] = guards
     const isAdministrator = principal.can('*')
-    const [takeAdministrators, remove] = users.changes.remove(userId)
+    const [takeAdministrators, ...removal] = users.changes.remove(userId)
     const statements = [
       passes,
       // Locked before the user's own row, as in every batch that may remove an administrator, to avoid deadlocks.
       ...(isAdministrator ? [takeAdministrators] : []),
       stillHasVersion,
       ...use,
-      isAdministrator ? remove : users.changes.removeOrdinary(userId),
+      ...(isAdministrator ? removal : users.changes.removeOrdinary(userId)),
       audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
     ]
     const [passed] = await db.write(...statements).catch(users.changes.asStillReferredTo)
     if (passed?.length) return onAccessChanged(userId)
     await login.requireOpen(attempt)
+    await users.changes.requireUnreferred(userId)
     const now = await accounts.findById(userId)
     if (!now || now.token_version !== account.token_version) throw credentialErrors.invalidCredentials()
     if (await users.isLastAdministrator(userId)) throw accountErrors.lastAdministrator()

@@ -2,6 +2,7 @@
  * What is done to a user, as statements for the batches of other features. The last one of each decides, and finds no
  * row where nobody has the id, or where it would leave no administrator who may sign in.
  */
+import type { UserRemoval } from '../../collections/user-removal.ts'
 import { accountErrors } from '../../core/account-errors.ts'
 import type { Clock } from '../../core/clock.ts'
 import { lowerByCodePoint } from '../../core/text.ts'
@@ -18,7 +19,13 @@ export interface NewUser {
   client: Client
 }
 
-export function createUserChanges({ clock, administrators }: { clock: Clock; administrators: AdministratorSql }) {
+export interface UserChangesDeps {
+  clock: Clock
+  administrators: AdministratorSql
+  removal: UserRemoval
+}
+
+export function createUserChanges({ clock, administrators, removal }: UserChangesDeps) {
   return {
     /** Returns the id. Throws a ConstraintError of kind `unique` where the email is taken. */
     insert: ({ email, name, passwordHash, roles, client }: NewUser): Statement => ({
@@ -52,8 +59,9 @@ export function createUserChanges({ clock, administrators }: { clock: Clock; adm
       },
     ],
     /** Sessions, second factor and what else belongs to the user go with the row, by the foreign keys. */
-    remove: (id: number): [Statement, Statement] => [
+    remove: (id: number): [Statement, ...Statement[]] => [
       administrators.takeAll,
+      ...removal.statements(id),
       {
         sql: `DELETE FROM users WHERE id = $1 AND ${administrators.isNotLast('$1')} RETURNING id`,
         params: [id],
@@ -61,14 +69,21 @@ export function createUserChanges({ clock, administrators }: { clock: Clock; adm
       },
     ],
     /** For one who is no administrator: finds no row where that has changed. Takes no other user's row. */
-    removeOrdinary: (id: number): Statement => ({
-      sql: `DELETE FROM users WHERE id = $1 AND NOT (${administrators.holds('roles')}) RETURNING id`,
-      params: [id],
-      decides: true,
-    }),
+    removeOrdinary: (id: number): Statement[] => [
+      ...removal.statements(id),
+      {
+        sql: `DELETE FROM users WHERE id = $1 AND NOT (${administrators.holds('roles')}) RETURNING id`,
+        params: [id],
+        decides: true,
+      },
+    ],
     /** For the error of a batch with a removal. A table of an extension may reference the user. */
     asStillReferredTo(error: unknown): never {
       throw error instanceof ConstraintError && error.kind === 'foreign_key' ? accountErrors.stillReferredTo() : error
+    },
+    /** For a batch with a removal that was rolled back. */
+    async requireUnreferred(id: number): Promise<void> {
+      if (await removal.isHeld(id)) throw accountErrors.stillReferredTo()
     },
     rename: (id: number, name: string): Statement[] => [
       {

@@ -1,3 +1,4 @@
+import { createUserRemoval } from '../../collections/user-removal.ts'
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createPasswords } from '../../platform/passwords/passwords.ts'
 import { compileBody, requireValid } from '../../platform/validation/body-validation.ts'
@@ -34,7 +35,7 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
   })
   const roles = compileRoles(auth.roles)
   const administrators = createAdministratorSql(roles.administrators())
-  const changes = createUserChanges({ clock, administrators })
+  const changes = createUserChanges({ clock, administrators, removal: createUserRemoval(infrastructure) })
   const { findPasswordProblems, requireImpersonal } = await createPasswordPolicy(auth.password)
   const Registration = createRegistrationSchema(findPasswordProblems)
   const onRegistered = (user: { id: number; email: string }) => events.emit(userRegistered, user)

@@ -11,8 +11,11 @@ import type { Described } from './declare/describe.ts'
 import { registryOf } from './registry.ts'
 import { startBackfill } from './schema/backfill.ts'
 import { createCollectionService, type Hooks } from './service.ts'
+import { createImportProgress } from './store/import-progress.ts'
 import { createIncludes } from './store/includes.ts'
 import type { GivenFilter } from './store/lists.ts'
+import { importTable } from './transfer/created-rows.ts'
+import { uploadsOf } from './transfer/uploads.ts'
 
 export type Opened = ReturnType<typeof openCollection>
 
@@ -35,6 +38,9 @@ export function openCollection(
     internals: {
       service,
       includes,
+      db,
+      uploads: uploadsOf(infrastructure),
+      imports: createImportProgress(importTable, infrastructure),
       random: infrastructure.random,
       view,
       topic: collectionTopic(service, view.isSameForAll),

@@ -844,6 +844,16 @@ export function createCollectionService({
       return toRead(await require(id, actor), actor)
     },
 
+    /** A deleted row that the actor may restore. */
+    async findDeleted(id: number | undefined, actor: Actor): Promise<Row | undefined> {
+      if (id === undefined) return undefined
+      const since = new Date(clock.now() - (collection.keptMs ?? 0)).toISOString()
+      const { sql, params } = statements.checkRestore(id, since, writerOf(actor))
+      const row = sql === undefined ? undefined : await db.get<Record<string, unknown>>(sql, params)
+      const found = row?.allowed ? await findAny(id) : undefined
+      return found && toRow(found, actor)
+    },
+
     /** Throws 422 for what the list does not support, and 403 for fields that the actor may not read. */
     async list(
       given: GivenList,

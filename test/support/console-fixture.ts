@@ -6,6 +6,7 @@ import { type RoleDefinitions, shippedRoles } from '../../src/features/users/shi
 import { openSignedIn, startBrowsedApi } from './browsed-api.ts'
 import { openBrowser, type Visit } from './browser.ts'
 import { createConfig } from './config.ts'
+import { loadHelpdesk } from './helpdesk.ts'
 import { enableTwoFactor, logIn, password, signIn, totp } from './people.ts'
 import { createProduct, sampleRow } from './products.ts'
 import type { ApiWithRoles } from './roles.ts'
@@ -48,7 +49,8 @@ export interface ConsoleFixture {
 
 export async function startConsoleFixture(t: TestContext, words = plainWords): Promise<ConsoleFixture> {
   const config = createConfig(t, files)
-  const api = await startBrowsedApi(t, { config, env: { MAIL_FROM: 'latchkey@example.com' } })
+  const extensions = await loadHelpdesk(t)
+  const api = await startBrowsedApi(t, { config, extensions, env: { MAIL_FROM: 'latchkey@example.com' } })
   async function add(mailbox: string, ...roles: string[]) {
     const user = await signIn(api, `${mailbox}@example.com`)
     await api.grant(user, ...roles)

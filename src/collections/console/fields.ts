@@ -1,12 +1,8 @@
-/** How values of fields are shown and edited in the console. */
-import type { Principal } from '../../platform/access/route-guards.ts'
-import { field as inputField, type Problems, type Values } from '../../platform/pages/components/forms.ts'
+/** How values of fields are shown in the console. */
 import { time } from '../../platform/pages/components/times.ts'
 import { type Html, html } from '../../platform/pages/html.ts'
-import { actorOf, type Row } from '../actor.ts'
-import { type Described, type DescribedField, maxTextOf, valuesOf } from '../declare/describe.ts'
-import { decideRule } from '../rules/values.ts'
-import { isMarker, writableFieldsOf } from '../store/values.ts'
+import type { Row } from '../actor.ts'
+import { type Described, type DescribedField, valuesOf } from '../declare/describe.ts'
 
 /** What rows refer to, by collection and id. */
 export type Titles = ReadonlyMap<Described, ReadonlyMap<number, string>>
@@ -28,7 +24,13 @@ export function titleOf({ title, singular }: Described, row: Row): string {
     : `${(words[0] ?? '').toUpperCase()}${words.slice(1)} ${row.id}`
 }
 
-const idWords = ({ singular }: Described) => `${words(singular)} IDs`
+export const plural = ({ name }: Described) => name.replaceAll('-', ' ')
+export const one = ({ singular }: Described) => singular.replaceAll('-', ' ')
+export const wordsFor = (collection: Described) => ({
+  none: `No ${plural(collection)}`,
+  one: one(collection),
+  many: plural(collection),
+})
 
 export const pathOf = ({ name }: Described) => `/console/${name}`
 
@@ -75,164 +77,6 @@ const shorten = (text: string) => (text.length > shownCharacters ? `${text.slice
 export function words(text: string): string {
   const spaced = text.replaceAll(/[-_]/g, ' ')
   return `${(spaced[0] ?? '').toUpperCase()}${spaced.slice(1)}`
-}
-
-/** The fields that a form has for this user; of the others, the service sets what it needs. */
-export function editableFields(collection: Described, principal: Principal, isNew: boolean): DescribedField[] {
-  const rules = actorOf(principal).principal
-  return writableFieldsOf(collection).filter(({ definition: { options } }) => {
-    if (options.writable?.kind === 'onCreate') return isNew
-    return !options.writable || !rules || decideRule(options.writable, rules) !== false
-  })
-}
-
-export interface FormField {
-  values: Values
-  problems: Problems
-  titles: Titles
-}
-
-/** An input, or a choice. Without scripts, relations are given by their id. */
-export function formField(field: DescribedField, { values, problems, titles }: FormField): Html {
-  const { name, kind, definition, target } = field
-  const { optional, help, multiline, min, max } = definition.options
-  const value = values[name]
-  const shared = {
-    label: labelOf(field),
-    name,
-    problems: { ...problems, fields: withItems(problems.fields, name) },
-    required: !optional && kind !== 'list',
-    autocomplete: 'off',
-  }
-  if (kind === 'choice')
-    return choiceField(
-      field,
-      shared,
-      [...(definition.values ?? [])].map((each) => [each, words(each)]),
-      value,
-    )
-  if (kind === 'boolean')
-    return choiceField(
-      field,
-      shared,
-      [
-        ['true', 'Yes'],
-        ['false', 'No'],
-      ],
-      value,
-    )
-  if (kind === 'list') {
-    const lines = Array.isArray(value) ? value.join('\n') : (value ?? '')
-    return inputField({
-      ...shared,
-      type: 'textarea',
-      value: lines,
-      hint: help ?? (target ? `${idWords(target)}, one per line` : 'One per line'),
-    })
-  }
-  if (target) {
-    const title = typeof value === 'number' ? titles.get(target)?.get(value) : undefined
-    return inputField({
-      ...shared,
-      inputmode: 'numeric',
-      value,
-      hint: help ?? (title === undefined ? `ID of a ${target.singular.replaceAll('-', ' ')}` : `Currently ${title}`),
-    })
-  }
-  if (kind === 'json')
-    return inputField({
-      ...shared,
-      type: 'textarea',
-      value:
-        value === null || value === undefined || typeof value === 'string' ? value : JSON.stringify(value, null, 2),
-      hint: help ?? 'JSON',
-    })
-  if (kind === 'integer' || kind === 'decimal') {
-    const range = [min !== undefined && `at least ${min}`, max !== undefined && `at most ${max}`]
-      .filter(Boolean)
-      .join(', ')
-    const hint = help ?? (range === '' ? undefined : range[0]?.toUpperCase() + range.slice(1))
-    return inputField({
-      ...shared,
-      inputmode: kind === 'integer' ? 'numeric' : 'decimal',
-      value,
-      ...(hint !== undefined && { hint }),
-    })
-  }
-  const hint = help ?? { day: 'YYYY-MM-DD', time: 'Such as 2026-12-24T18:00:00Z' }[kind as 'day']
-  const isLong = multiline === true
-  return inputField({
-    ...shared,
-    type: isLong ? 'textarea' : kind === 'email' ? 'email' : 'text',
-    value,
-    ...(hint !== undefined && { hint }),
-    ...(['text', 'email', 'url'].includes(kind) && { maxlength: maxTextOf(definition) }),
-  })
-}
-
-type Shared = Pick<Parameters<typeof inputField>[0], 'label' | 'name' | 'problems' | 'required'>
-
-function choiceField(
-  { definition }: DescribedField,
-  { label, name, problems, required }: Shared,
-  options: readonly (readonly [value: string, text: string])[],
-  value: unknown,
-): Html {
-  const errors = problems?.fields[name] ?? []
-  const id = `field-${name}`
-  const chosen = value ?? ''
-  const all = definition.options.optional || chosen === '' ? [['', '–'] as const, ...options] : options
-  return html`<div class="field">
-<label for="${id}">${label}${!required && html` <span class="optional">optional</span>`}</label>
-<select id="${id}" name="${name}"${errors.length > 0 && html` aria-invalid="true" aria-describedby="${id}-error"`}>${all.map(
-    ([each, text]) => html`<option value="${each}"${each === String(chosen) && html` selected`}>${text}</option>`,
-  )}</select>
-${errors.length > 0 && html`<p class="error" id="${id}-error">${errors.join('. ')}.</p>`}
-</div>`
-}
-
-/** Problems of the items of a list are shown with the list. */
-function withItems(fields: Problems['fields'], name: string): Problems['fields'] {
-  const items = Object.entries(fields).filter(([path]) => path.startsWith(`${name}.`))
-  if (items.length === 0) return fields
-  const messages = items.flatMap(([path, problems]) =>
-    problems.map((each) => `${placeOf(path.slice(name.length + 1))}: ${each}`),
-  )
-  return { ...fields, [name]: [...(fields[name] ?? []), ...messages] }
-}
-
-/** The line of an item, or where something is in JSON. */
-const placeOf = (path: string) => (/^\d+$/.test(path) ? `Line ${Number(path) + 1}` : path)
-
-/** What a form for a new row begins with. */
-export function defaultValues(fields: readonly DescribedField[]): Values {
-  return Object.fromEntries(
-    fields.flatMap(({ name, definition: { options } }) =>
-      options.default === undefined || isMarker(options.default) ? [] : [[name, options.default]],
-    ),
-  )
-}
-
-/** A body as the API takes it, from the texts of a form. */
-export function readForm(
-  body: Readonly<Record<string, unknown>>,
-  fields: readonly DescribedField[],
-): Record<string, unknown> {
-  const given = fields.flatMap(({ name, kind }): [string, unknown][] => {
-    const sent = body[name]
-    if (sent === undefined) return []
-    if (kind !== 'list') return [[name, sent]]
-    return [
-      [
-        name,
-        String(sent)
-          .split('\n')
-          .map((line) => line.trim())
-          .filter((line) => line !== ''),
-      ],
-    ]
-  })
-  return Object.fromEntries(given)
 }
 
 /** The fields of a list, the longest of which are shown only to those who ask. */

@@ -49,11 +49,11 @@ export const wrong = {
 const refuse = (...problems: string[]): Outcome => ({ problems: { '': problems } })
 
 /** The fields that a client may send. */
-export function writableFieldsOf({ fields }: Described): DescribedField[] {
+export function writableFieldsOf({ fields }: Pick<Described, 'fields'>): DescribedField[] {
   return [...fields.values()].filter((field) => isStored(field) && field.kind !== 'computed' && !isOwnField(field.name))
 }
 
-export function compileBodies(collection: Described, { hasHook }: { hasHook: boolean }) {
+export function compileBodies(collection: Pick<Described, 'fields'>, { hasHook }: { hasHook: boolean }) {
   const fields = writableFieldsOf(collection).map((field) => ({
     field,
     name: field.name,

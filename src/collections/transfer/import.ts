@@ -1,15 +1,13 @@
 /** Imports rows from a file, each as the API creates one. */
-import { AppError } from '../../core/app-error.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { CommandContext } from '../../platform/command-line/command.ts'
 import { describeFailure } from '../../platform/command-line/database-failure.ts'
 import { listenForInterrupt } from '../../platform/command-line/interrupt.ts'
 import { createProgress, displayOn, formatCount, formatDuration } from '../../platform/command-line/progress.ts'
-import { describeDetails, isForm, markAsForm } from '../../platform/validation/body-validation.ts'
 import { system } from '../actor.ts'
-import type { Described } from '../declare/describe.ts'
-import { createImportProgress, type ImportProgress } from '../store/imports.ts'
+import { createImportProgress } from '../store/import-progress.ts'
 import { writableFieldsOf } from '../store/values.ts'
+import { importId, importTable, problemOf, rowsAtOnce, withLists } from './created-rows.ts'
 import type { OpenCollection } from './export.ts'
 import { alreadyImported, nothingImported, openSource, requireFormat, requireTwice } from './input-file.ts'
 import { readRecords } from './record-reader.ts'
@@ -24,9 +22,6 @@ export interface ImportOptions {
   maxErrors: number
   quiet?: boolean
 }
-
-/** Written at the same time, and so in few transactions. */
-const atOnce = 200
 
 export async function importRows(
   { open }: Pick<CommandContext<OpenCollection>, 'open'>,
@@ -45,9 +40,10 @@ export async function importRows(
     const { clock, random } = infrastructure
     const start = clock.now()
     const progress = createProgress({ clock, stream: process.stderr, display: displayOn(process.stderr, given) })
-    const known = writableFieldsOf(collection).map(({ name }) => name)
+    const fields = writableFieldsOf(collection)
+    const known = fields.map(({ name }) => name)
     let file: string | undefined
-    let done: ImportProgress = { records: 0, rejected: 0, startedAt: clock.nowIso(), finishedAt: null }
+    let done = { records: 0, rejected: 0 }
     let [imported, before] = [0, done]
 
     /** Calls `work` for each record but those that are done, many at the same time. Returns how many are wrong. */
@@ -55,9 +51,9 @@ export async function importRows(
       let [rejected, skipped] = [0, 0]
       const chunks = source.chunks((read) => progress.update({ done: read }))
       for await (const records of readRecords(chunks, layout, { known, required: [] })) {
-        for (let at = 0; at < records.length; at += atOnce) {
+        for (let at = 0; at < records.length; at += rowsAtOnce) {
           signal.throwIfAborted()
-          const all = records.slice(at, at + atOnce)
+          const all = records.slice(at, at + rowsAtOnce)
           const some = all.slice(Math.max(0, before.records - skipped))
           skipped += all.length - some.length
           if (some.length === 0) continue
@@ -68,7 +64,7 @@ export async function importRows(
             if (rejected <= given.maxErrors) progress.note(`line ${(some[i] as SourceRecord).line}: ${problem}`)
           }
           imported += some.length - problems.filter((problem) => problem !== undefined).length
-          done = { ...done, records: done.records + some.length, rejected: before.rejected + rejected }
+          done = { records: done.records + some.length, rejected: before.rejected + rejected }
           progress.update({ rows: imported, skipped: rejected })
           await after?.()
         }
@@ -77,32 +73,41 @@ export async function importRows(
       return rejected
     }
 
+    async function check(record: SourceRecord, work: (row: object) => Promise<unknown>): Promise<string | undefined> {
+      return 'problem' in record ? record.problem : problemOf(() => work(withLists(record.row, fields)))
+    }
+
     try {
       file = await source.fingerprint?.(layout)
-      const store = file === undefined ? undefined : createImportProgress(infrastructure, { collection, file })
-      const found = await store?.find()
-      if (found?.finishedAt && !given.again) throw alreadyImported(path, found.finishedAt)
+      const id = file === undefined ? undefined : importId(collection.name, 'system', file)
+      const store = createImportProgress(importTable, infrastructure)
+      const found = id === undefined ? undefined : await store.find(id)
+      if (found?.finished_at && !given.again) throw alreadyImported(path, found.finished_at)
       progress.update({ total: source.size })
-      before = found && !found.finishedAt ? found : done
+      before = found && !found.finished_at ? found : done
       if (given.strict) {
         done = before
-        const rejected = await forEach((record) =>
-          problemOf(record, (row) => service.checkNew(row, system), collection),
-        )
+        const rejected = await forEach((record) => check(record, (row) => service.checkNew(row, system)))
         if (rejected > 0) throw nothingImported(rejected)
       }
       imported = 0
       done = before
       if (before.records > 0)
         progress.note(`going on after the first ${formatCount(before.records)} rows, which are done`)
-      await store?.save(done)
-      const run = `import ${file ?? random.id()} ${done.startedAt}`
+      let seen = done.records
+      async function save(isFinished: boolean): Promise<void> {
+        if (id === undefined) return
+        await store.save(id, { from: seen, to: done.records, rejected: done.rejected, isFinished })
+        seen = done.records
+      }
+      const startedAt = id === undefined ? clock.nowIso() : await store.start(id, found)
+      const run = `import ${id ?? random.id()} ${startedAt}`
       const skipped = await forEach(
         // A line is created once, also if it was before its progress was stored.
-        (record) => problemOf(record, (row) => service.create(row, system, `${run} ${record.line}`), collection),
-        () => store?.save(done) ?? Promise.resolve(),
+        (record) => check(record, (row) => service.create(row, system, `${run} ${record.line}`)),
+        () => save(false),
       )
-      await store?.save({ ...done, finishedAt: clock.nowIso() })
+      await save(true)
       progress.end()
       const counts = `imported ${formatCount(imported)}, skipped ${formatCount(skipped)}`
       const [all, wrong] = [done.records - done.rejected, done.rejected].map(formatCount)
@@ -122,35 +127,4 @@ export async function importRows(
     await source.close()
     interrupt.release()
   }
-}
-
-/** Returns what is wrong with it. */
-async function problemOf(
-  record: SourceRecord,
-  work: (row: object) => Promise<unknown>,
-  collection: Described,
-): Promise<string | undefined> {
-  if ('problem' in record) return record.problem
-  try {
-    await work(withLists(record.row, collection))
-    return undefined
-  } catch (error) {
-    if (error instanceof AppError && error.status < 500) return describeDetails(error) ?? error.message
-    throw error
-  }
-}
-
-/** In cells of CSV, lists are JSON. */
-function withLists(row: object, collection: Described): object {
-  if (!isForm(row)) return row
-  const given = row as Readonly<Record<string, string>>
-  const lists = writableFieldsOf(collection).flatMap(({ name, kind }): [string, unknown][] => {
-    if (kind !== 'list' || given[name] === undefined) return []
-    try {
-      return [[name, given[name] === '' ? [] : JSON.parse(given[name])]]
-    } catch {
-      return []
-    }
-  })
-  return lists.length === 0 ? row : markAsForm({ ...row, ...Object.fromEntries(lists) })
 }

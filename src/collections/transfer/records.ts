@@ -15,6 +15,9 @@ export interface Layout {
 /** `line` is where it starts. Malformed input is a record too, so that it is counted and reported. */
 export type SourceRecord = { line: number; row: object } | { line: number; problem: string }
 
+/** A record whose values are valid. Plain data, which may be sent to another thread. */
+export type CheckedRow<Values> = { line: number; values: Values } | { line: number; problem: string }
+
 /** The columns of a file of CSV. */
 export interface FileColumns {
   /** Others are ignored. */

@@ -44,7 +44,6 @@ export const admin = defineFeature({
   },
   pages: async (service) => ({
     overviewCards: (await import('./pages/overview.cards.ts')).createUserCards(service),
-    assets: [join(import.meta.dirname, 'assets', 'administration.css')],
     navigation: [
       { path: '/console/users', name: 'Users', icon: 'users', key: 'u', permission: permissions.viewUsers, order: 20 },
       { path: '/console/audit', name: 'Audit', icon: 'audit', key: 'a', permission: permissions.viewAudit, order: 30 },

@@ -1,3 +1,4 @@
+import { uploadsOf } from '../../collections/transfer/uploads.ts'
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createSortedList } from '../../platform/listing/sorted-list.store.ts'
 import type { UsersService } from '../users/users.create.ts'
@@ -8,7 +9,7 @@ import { createPostgresNameIndex } from './name-index.postgres.store.ts'
 import { createSqliteNameIndex } from './name-index.sqlite.store.ts'
 import { createProductForms } from './pages/product-forms.ts'
 import { createProductHistory } from './pages/product-history.ts'
-import { createProductUploads } from './pages/product-uploads.ts'
+import { createProductImports } from './pages/product-imports.ts'
 import { productCreated, productCreatedTopic } from './product.events.ts'
 import type { ListedProduct, Product } from './product.ts'
 import { briefColumns, columns, keyColumns, listedColumns } from './product-columns.store.ts'
@@ -82,7 +83,8 @@ export function createProductsService(
     createSamples: (count: number, by: number) =>
       insertMany(db.dialect, inventProducts(1).take(count), clock.nowIso(), by),
     forms: createProductForms({ writePermission }, products),
-    uploads: createProductUploads({ db, clock, limitPerAddress, onChanged: changes.wake }),
+    imports: createProductImports({ db, clock, onChanged: changes.wake }),
+    uploads: uploadsOf(infrastructure),
     history: createProductHistory({ changes, users, retentionDays: config.changes.retentionDays }),
     publicUrl: config.server.publicUrl,
     random,

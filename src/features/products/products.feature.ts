@@ -40,7 +40,7 @@ export const products = defineFeature({
       { path: '/console/products/import', name: 'Import products', may: service.forms.mayWrite },
     ],
     finders: [(await import('./pages/product-finder.ts')).createProductFinder(service)],
-    assets: ['import.js', 'products.css', 'row-edit.js'].map((name) => join(import.meta.dirname, 'assets', name)),
+    assets: [join(import.meta.dirname, 'assets', 'products.css')],
     notices: {
       'product-created': 'The product is created.',
       'product-saved': 'The product is saved.',

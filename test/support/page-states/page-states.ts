@@ -4,6 +4,7 @@
  */
 import { accountStates } from './account.ts'
 import { adminStates } from './admin.ts'
+import { collectionStates } from './collections.ts'
 import { overviewStates } from './overview.ts'
 import type { PageState } from './page-state.ts'
 import { productStates } from './products.ts'
@@ -15,6 +16,7 @@ import { webhookStates } from './webhooks.ts'
 export const pageStatesByPart: Readonly<Record<string, readonly PageState[]>> = {
   'sign-in': signInStates,
   products: productStates,
+  collections: collectionStates,
   account: accountStates,
   admin: adminStates,
   overview: overviewStates,

@@ -46,7 +46,7 @@ export function auditPage(view: AuditView): Page {
   const rows = listed?.rows ?? sorted?.rows ?? []
   return {
     title: 'Audit trail',
-    styles: ['tables.css', 'administration.css'],
+    styles: ['tables.css'],
     content: html`<div class="row head"><h1>Audit trail</h1>
 <a class="button end" href="${listAddress(`${path}/export`, query)}" download>Download as CSV</a></div>
 <p class="soft">${retentionDays === 0 ? 'Entries are kept for ever.' : `Entries are kept for ${days(retentionDays)}.`}</p>

@@ -46,7 +46,7 @@ export function usersPage(view: UsersView): Page {
   const users = listed?.users ?? sorted?.rows ?? []
   return {
     title: 'Users',
-    styles: ['tables.css', 'administration.css'],
+    styles: ['tables.css'],
     content: html`<div class="row head"><h1>Users</h1>
 <a class="button end" href="${listAddress(`${path}/export`, query)}" download>Download as CSV</a>${
       canChange && html`<a class="button main" href="${path}/invite" data-new>Invite</a>`

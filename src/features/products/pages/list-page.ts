@@ -1,5 +1,6 @@
 /** Reads and sends the list of products: by page, by a search, or in an order of choice. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import { type AskedList, type SendList, withRow } from '../../../collections/console/row-edit.routes.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { parseId } from '../../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../../platform/http/paging.ts'
@@ -15,26 +16,12 @@ import { asksForOrder, readOrdered } from './ordered-list.ts'
 import type { ProductForms } from './product-forms.ts'
 import { type ProductPagesDeps, textOf } from './product-pages.ts'
 import { foundPerPage, type ListView, listPage, maxFoundPages } from './products.views.ts'
-import type { EditedRow } from './products-table.views.ts'
-import type { GoneRow } from './row-gone.views.ts'
 
 const maxCategories = 100
 const perPage = 25
 
-export interface AskedList {
-  /** Of the address. */
-  query: Readonly<Record<string, unknown>>
-  /** A row that is a form. It is shown even if the list is without it. */
-  edited?: { product: Product; row: EditedRow } | undefined
-  /** A row that was a form, of a product that is deleted by now. */
-  gone?: GoneRow
-  status?: number
-}
-
-export type SendList = (request: FastifyRequest, reply: FastifyReply, asked: AskedList) => Promise<FastifyReply>
-
-export function createListPage({ forms: products, sorted, changes, send }: ProductPagesDeps): SendList {
-  async function readView(request: FastifyRequest, { query, edited, gone }: AskedList): Promise<ListView> {
+export function createListPage({ forms: products, sorted, changes, send }: ProductPagesDeps): SendList<Product> {
+  async function readView(request: FastifyRequest, { query, edited, gone }: AskedList<Product>): Promise<ListView> {
     const wanted = { q: textOf(query.q), category: textOf(query.category) }
     const columns = chooseColumns(listColumns, query.columns)
     const kept = columnsParameter(listColumns, columns)
@@ -62,7 +49,7 @@ export function createListPage({ forms: products, sorted, changes, send }: Produ
       isPicked: isAllPicked(query),
       // The parameter is untrusted, so the product is looked up.
       deleted: await products.findDeleted(parseId(textOf(query.deleted) ?? '')),
-      edited: mayWrite ? edited?.row : undefined,
+      edited: mayWrite ? edited?.edit : undefined,
       ...(gone && { gone }),
       ...(found && { found }),
       ...(ordered && { ordered }),
@@ -73,20 +60,20 @@ export function createListPage({ forms: products, sorted, changes, send }: Produ
   return async (request, reply, asked) => {
     const view = await readView(request, asked)
     const status = asked.status ?? (view.ordered?.problem === undefined ? 200 : 422)
-    const shown = asked.edited && view.mayWrite ? withRow(view, asked.edited.product) : view
+    const shown = asked.edited && view.mayWrite ? withEdited(view, asked.edited.row) : view
     return send(request, reply, listPage(shown), status)
   }
 }
 
-/** At the top, if the list is without it: what was typed must not be lost. */
-function withRow(view: ListView, product: Product): ListView {
-  const add = (rows: readonly Product[]) => (rows.some(({ id }) => id === product.id) ? rows : [product, ...rows])
+function withEdited(view: ListView, product: Product): ListView {
   const { listed, found, ordered } = view
   return {
     ...view,
-    ...(listed && { listed: { ...listed, products: add(listed.products) } }),
-    ...(found && { found: { ...found, products: add(found.products) } }),
-    ...(ordered && { ordered: { ...ordered, page: { ...ordered.page, rows: [...add(ordered.page.rows)] } } }),
+    ...(listed && { listed: { ...listed, products: withRow(listed.products, product) } }),
+    ...(found && { found: { ...found, products: withRow(found.products, product) } }),
+    ...(ordered && {
+      ordered: { ...ordered, page: { ...ordered.page, rows: [...withRow(ordered.page.rows, product)] } },
+    }),
   }
 }
 

@@ -1,10 +1,10 @@
 /** What has happened to a product, from the change log: what changed with each version, and who did it. */
 import type { ChangeRow } from '../../../platform/changes/change.ts'
 import type { ChangeLog } from '../../../platform/changes/change-log.ts'
+import { excerpts } from '../../../platform/pages/components/excerpts.ts'
 import type { UsersService } from '../../users/users.create.ts'
 import type { Product } from '../product.ts'
 import { parseStored, productTopic } from '../product-topic.ts'
-import { excerpts } from './excerpts.ts'
 import { type FormField, formFields } from './form-fields.ts'
 
 export interface Version {

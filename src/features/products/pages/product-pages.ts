@@ -1,5 +1,6 @@
 /** What the routes of the product pages share. */
 import type { FastifyRequest } from 'fastify'
+import type { Uploads } from '../../../collections/transfer/uploads.ts'
 import { AppError } from '../../../core/app-error.ts'
 import type { Random } from '../../../core/random.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
@@ -11,7 +12,7 @@ import type { Product } from '../product.ts'
 import type { ListExportDeps } from '../transfer/list-export.ts'
 import type { ProductForms } from './product-forms.ts'
 import type { ProductHistory, Reader } from './product-history.ts'
-import type { ProductUploads } from './product-uploads.ts'
+import type { ProductImports } from './product-imports.ts'
 
 export interface ProductPagesDeps extends PageKit {
   forms: ProductForms
@@ -20,7 +21,8 @@ export interface ProductPagesDeps extends PageKit {
   bulk: BulkChanges
   listExport: ListExportDeps
   history: ProductHistory
-  uploads: ProductUploads
+  imports: ProductImports
+  uploads: Uploads
   changes: ChangeLog
   random: Random
   publicUrl: string | undefined

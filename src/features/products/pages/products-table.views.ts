@@ -1,25 +1,14 @@
 /** The rows of the list. Price and stock are links that make their row a form; with scripts, it does so in place. */
 
 import type { ListParameters } from '../../../platform/pages/components/list-links.ts'
+import { type EditedRow, editLink, rowControl, rowForm } from '../../../platform/pages/components/row-edit.ts'
 import { pickCell, pickHead } from '../../../platform/pages/components/row-picks.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Product } from '../product.ts'
 import { valuesOf } from './form-fields.ts'
-import { listAddress, listPath } from './list-address.ts'
+import { listPath } from './list-address.ts'
 import { type ListColumn, listColumns } from './list-columns.ts'
 import { type Ordered, sortedHead } from './ordered.views.ts'
-
-/** A row that is a form. */
-export interface EditedRow {
-  id: number
-  /** The ETag of the product that is edited. */
-  tag: string
-  /** What was typed, by column. As it is saved where nothing was. */
-  typed?: Readonly<Record<string, unknown>>
-  /** What is wrong, by column. */
-  problems?: Readonly<Record<string, readonly string[]>>
-  note?: string
-}
 
 export interface TableView {
   /** What the list shows, and those of it that every link keeps. */
@@ -73,29 +62,18 @@ function classOf({ isNumber, place }: ListColumn): Html {
 
 function cell(product: Product, { name, isEditable, toText }: ListColumn, { mayWrite, here }: TableView): Html {
   const text = toText(product)
-  if (!isEditable || !mayWrite) return html`${text}`
-  const address = listAddress({ ...here, edit: String(product.id) })
-  return html`<a class="edit" href="${address}" title="Change it" data-edit="${name}">${text}</a>`
+  return isEditable && mayWrite ? editLink({ path: listPath, query: here }, product.id, name, text) : html`${text}`
 }
-
-const formIdOf = (id: number) => `edit-${id}`
 
 function editCell(product: Product, { name, label, isEditable, toText }: ListColumn, form: EditedRow): Html {
   if (!isEditable) return html`${toText(product)}`
   const value = form.typed?.[name] ?? valuesOf(product)[name]
-  const isWrong = form.problems?.[name] !== undefined
-  return html`<input form="${formIdOf(product.id)}" name="${name}" value="${String(value ?? '')}" aria-label="${label} of ${product.name}" inputmode="${name === 'price' ? 'decimal' : 'numeric'}" autocomplete="off" maxlength="64"${
-    isWrong && html` aria-invalid="true" aria-describedby="${formIdOf(product.id)}-note"`
-  }>`
+  const inputmode = name === 'price' ? 'decimal' : 'numeric'
+  return rowControl(form, { name, label: `${label} of ${product.name}`, value, inputmode })
 }
 
-function editForm({ id, tag, problems = {}, note }: EditedRow, { here }: TableView): Html {
-  const wrong = listColumns.flatMap(({ name, label }) =>
-    problems[name] ? [`${label}: ${problems[name].join('. ')}.`] : [],
-  )
-  const told = [...(note === undefined ? [] : [note]), ...wrong]
-  return html`<form id="${formIdOf(id)}" class="row edit-row" method="post" action="${listPath}/${id}/quick">
-<input type="hidden" name="tag" value="${tag}"><input type="hidden" name="back" value="${new URLSearchParams(here).toString()}">
-${told.length > 0 && html`<p class="error" id="${formIdOf(id)}-note" role="alert">${told.join(' ')}</p>`}
-<button class="main">Save</button><a class="button quiet" href="${listAddress(here)}" data-edit-cancel>Cancel</a></form>`
+function editForm(row: EditedRow, { here }: TableView): Html {
+  const labels = listColumns.map(({ name, label }) => [name, label] as const)
+  const list = { path: listPath, query: here }
+  return rowForm({ row, action: `${listPath}/${row.id}/quick`, list, labels, saved: 'The product is saved.' })
 }

@@ -7,6 +7,7 @@ import { hiddenFields } from '../../../platform/pages/components/list-fields.ts'
 import { wholeListAddress } from '../../../platform/pages/components/list-links.ts'
 import { pageJump } from '../../../platform/pages/components/page-jump.ts'
 import { beyondLast, pager } from '../../../platform/pages/components/pager.ts'
+import { type GoneRow, goneRow, rowEditScript } from '../../../platform/pages/components/row-edit.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Product } from '../product.ts'
@@ -15,7 +16,6 @@ import { listAddress, listPath as path } from './list-address.ts'
 import { listColumns } from './list-columns.ts'
 import { countLink, countOfOrdered, emptyOrdered, orderedPager, orderFields, productWords } from './ordered.views.ts'
 import { productsTable, type TableView } from './products-table.views.ts'
-import { type GoneRow, goneRow } from './row-gone.views.ts'
 import { searchForm, type Wanted } from './search-form.views.ts'
 
 /** Fast to read and render; users refine a search rather than page through it. */
@@ -49,7 +49,7 @@ export function listPage(view: ListView): Page {
   return {
     title: 'Products',
     styles: ['tables.css', 'products.css'],
-    content: html`${gone && goneRow(gone)}${deleted !== undefined && mayWrite && undoNote(deleted)}
+    content: html`${gone && goneRow(gone, { path, one: 'product' })}${deleted !== undefined && mayWrite && undoNote(deleted)}
 <div class="row head"><h1>Products</h1><span id="live" hidden><span></span></span>${mayWrite && html`<a class="button main end" href="${path}/new" data-new>New product</a><a class="button" href="${path}/import">Import</a>`}</div>
 ${searchForm(wanted, categories, html`${hiddenFields(kept)}${orderFields(ordered, kept)}`)}
 <p id="news" class="notice news" role="status" hidden></p>
@@ -64,7 +64,7 @@ ${ordered && products.length > 0 && orderedPager(ordered)}
 ${found && html`<p class="hint">Only active products are searched${wanted.q !== undefined && ', and listed by name'}. <a href="${wholeListAddress(path, kept)}">Show all</a></p>`}
 ${products.length > 0 && foot(view)}
 </div>
-${mayWrite && html`<script src="/console/assets/row-edit.js" type="module"></script>`}`,
+${mayWrite && rowEditScript}`,
   }
 }
 

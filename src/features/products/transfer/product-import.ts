@@ -1,12 +1,11 @@
 /** Imports rows in batches, with the progress in the same transaction, so that an interrupted import can resume. */
+import { type ImportProgress, overtaken } from '../../../collections/store/import-progress.ts'
 import type { Clock } from '../../../core/clock.ts'
-import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
 import { charactersPerWrite, insertMany, rowsPerWrite } from '../bulk.store.ts'
 import type { ProductValues } from '../product.ts'
 import { type BulkWriter, openBulkWriter } from './bulk-writer.ts'
-import type { ProductImportStore } from './product-imports.store.ts'
-import type { CheckedRow } from './row-check.ts'
+import type { CheckedProduct } from './row-check.ts'
 
 export interface Counts {
   imported: number
@@ -14,7 +13,7 @@ export interface Counts {
 }
 
 export interface CheckJob {
-  rows: AsyncIterable<readonly CheckedRow[]>
+  rows: AsyncIterable<readonly CheckedProduct[]>
   signal: AbortSignal
   onRejected(line: number, problem: string): void
   onProgress(counts: Counts): void
@@ -40,7 +39,7 @@ const maxRecordsPerWrite = 10 * rowsPerWrite
 export interface ProductImportDeps {
   db: Database
   clock: Clock
-  store: ProductImportStore
+  store: ImportProgress
   /** By default for a process of its own: it changes settings of the connection. */
   openWriter?: (deps: { db: Database; clock: Clock }) => Promise<BulkWriter>
 }
@@ -51,7 +50,7 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
     const counts = { imported: 0, rejected: 0 }
     for await (const some of rows) {
       for (const row of some) {
-        if ('product' in row) counts.imported += 1
+        if ('values' in row) counts.imported += 1
         else {
           counts.rejected += 1
           onRejected(row.line, row.problem)
@@ -113,9 +112,9 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
         for (const row of some) {
           place += 1
           if (place <= done.records) continue
-          if ('product' in row) {
-            products.push(row.product)
-            characters += row.product.description.length
+          if ('values' in row) {
+            products.push(row.values)
+            characters += row.values.description.length
           } else {
             rejected += 1
             onRejected(row.line, row.problem)
@@ -141,7 +140,3 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
 }
 
 export type ProductImport = ReturnType<typeof createProductImport>
-
-function overtaken(): FatalError {
-  return new FatalError('another process is importing the same file; this one stops', exitCodes.failure)
-}

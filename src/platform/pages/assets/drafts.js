@@ -14,7 +14,7 @@ export function keepDrafts() {
       return { name, value, ...(type === 'checkbox' && { checked }) }
     })
     sessionStorage.removeItem(key)
-    if (fields.some(({ name }) => name !== 'tag')) {
+    if (fields.some(({ name }) => !isTag(name))) {
       keep({ person: person(), page: location.pathname + location.search, action: form.getAttribute('action'), fields })
     }
   })
@@ -51,9 +51,11 @@ function fill(form, fields) {
 
 /** The ETag is kept too, so that a change that somebody else has saved since is not overwritten. */
 function isTyped({ name, type, autocomplete }) {
-  if (name === 'tag') return true
+  if (isTag(name)) return true
   return name !== '' && !['hidden', 'password', 'submit'].includes(type) && autocomplete !== 'one-time-code'
 }
+
+const isTag = (name) => name === 'tag' || name === '_tag'
 
 function isSignIn(form) {
   return form.getAttribute('action').startsWith('/console/sign-in')

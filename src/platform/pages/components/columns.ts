@@ -68,16 +68,18 @@ export interface ColumnTable<Row> {
   chosen: readonly Column<Row>[]
   list: ShownList
   leading?: LeadingColumn<Row> | undefined
+  /** Of the lines. */
+  attributes?(row: Row): Html
 }
 
-export function columnTable<Row>({ rows, chosen, list, leading }: ColumnTable<Row>): Html {
+export function columnTable<Row>({ rows, chosen, list, leading, attributes }: ColumnTable<Row>): Html {
   return html`<table>
 <thead><tr>${leading?.head}${chosen.map(({ label, sort }) =>
     sort === undefined ? html`<th scope="col">${label}</th>` : sortableHead({ field: sort, text: label }, list),
   )}</tr></thead>
 <tbody>
 ${rows.map(
-  (row) => html`<tr>
+  (row) => html`<tr${attributes?.(row)}>
 ${leading?.cell(row)}${chosen.map(
   ({ label, className = '', cell }) =>
     html`<td data-label="${label}" class="${className}"><span>${cell(row)}</span></td>\n`,

@@ -40,6 +40,8 @@ export interface FieldOptions {
   autofocus?: boolean
   /** The id of a <datalist> with suggestions. */
   list?: string
+  /** More attributes, for scripts. */
+  attributes?: Html
 }
 
 export function field(options: FieldOptions): Html {
@@ -53,12 +55,12 @@ export function field(options: FieldOptions): Html {
     errors.length > 0 && html` aria-invalid="true"`
   }${described.length > 0 && html` aria-describedby="${described.join(' ')}"`}${(
     ['autocomplete', 'inputmode', 'min', 'max', 'step', 'maxlength', 'list'] as const
-  ).map((each) => options[each] !== undefined && html` ${each}="${options[each]}"`)}`
+  ).map((each) => options[each] !== undefined && html` ${each}="${options[each]}"`)}${options.attributes}`
   // A password is never sent back.
   const text = type === 'password' || value === undefined || value === null ? '' : String(value)
   const control =
     type === 'textarea'
-      ? html`<textarea rows="4"${attributes}>${text}</textarea>`
+      ? html`<textarea rows="4"${attributes}>${text.startsWith('\n') && '\n'}${text}</textarea>`
       : html`<input type="${type}" value="${text}"${attributes}>`
   return html`<div class="field">
 <label for="${id}">${label}${!required && type !== 'search' && html` <span class="optional">optional</span>`}</label>

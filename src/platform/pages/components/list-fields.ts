@@ -30,15 +30,17 @@ export interface TextFieldOptions {
   type?: 'text' | 'datetime-local'
   inputmode?: 'decimal' | 'numeric'
   maxlength?: number
+  /** More attributes, for scripts. */
+  attributes?: Html
 }
 
 export function textField({ label, name, query }: ListField, options: TextFieldOptions = {}): Html {
-  const { type = 'text', inputmode, maxlength } = options
+  const { type = 'text', inputmode, maxlength, attributes } = options
   const id = idOf(name)
   return html`<div class="field"><label for="${id}">${label}</label>
 <input${type !== 'text' && html` type="${type}"`} id="${id}" name="${name}" value="${query[name] ?? ''}"${
     inputmode !== undefined && html` inputmode="${inputmode}"`
-  } autocomplete="off"${maxlength !== undefined && html` maxlength="${maxlength}"`}></div>`
+  } autocomplete="off"${maxlength !== undefined && html` maxlength="${maxlength}"`}${attributes}></div>`
 }
 
 /** From and to. */

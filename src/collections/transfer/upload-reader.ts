@@ -1,15 +1,21 @@
 /** Reads an uploaded file in a thread of its own: whatever is in the file, it can only harm that thread. */
-import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
-import { createPeer } from '../../../platform/threads/peer.ts'
-import { Thread } from '../../../platform/threads/thread.ts'
-import type { CheckedRow } from './row-check.ts'
-import type { FileSummary, UploadedFile, UploadMethods } from './upload-thread.ts'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { createPeer } from '../../platform/threads/peer.ts'
+import { Thread } from '../../platform/threads/thread.ts'
+import type { CheckedRow } from './records.ts'
+import type { FileSummary, RowProblem, UploadedFile, UploadMethods } from './serve-upload.ts'
 
-export interface UploadReader {
+/** The module of a thread that calls `serveUpload`, and what it needs to know: plain data. */
+export interface UploadThread {
+  file: URL
+  data?: object
+}
+
+export interface UploadReader<Values = unknown> {
   /** Both fail with a FatalError if the file cannot be imported. */
   summarize(): Promise<FileSummary>
-  listRejected(): Promise<string>
-  rows(): AsyncIterable<readonly CheckedRow[]>
+  listRejected(refused: readonly RowProblem[]): Promise<string>
+  rows(): AsyncIterable<readonly CheckedRow<Values>[]>
   /** Ends the thread at once. */
   close(): Promise<void>
 }
@@ -18,17 +24,18 @@ export interface UploadReader {
 const heapMegabytes = 40
 
 /** Takes the bytes of the file: they are the thread's from now on. */
-export function openUploadReader(
+export function openUploadReader<Values>(
+  { file, data }: UploadThread,
   { name, bytes }: UploadedFile,
   { signal, maxHeapMegabytes = heapMegabytes }: { signal: AbortSignal; maxHeapMegabytes?: number },
-): UploadReader {
-  const worker = new Thread(new URL('./upload-thread.ts', import.meta.url), {
+): UploadReader<Values> {
+  const worker = new Thread(file, {
     name: 'upload',
-    workerData: { name, bytes } satisfies UploadedFile,
+    workerData: { ...data, name, bytes } satisfies UploadedFile,
     transferList: [bytes.buffer],
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes, maxYoungGenerationSizeMb: 8 },
   })
-  const thread = createPeer<UploadMethods>(worker, {})
+  const thread = createPeer<UploadMethods<Values>>(worker, {})
   const { promise: death, reject } = Promise.withResolvers<never>()
   death.catch(() => {})
   worker.once('error', (error) => reject(describeDeath(error as NodeJS.ErrnoException)))
@@ -37,19 +44,19 @@ export function openUploadReader(
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop, { once: true })
 
-  const call = <Name extends keyof UploadMethods & string>(name: Name) =>
-    Promise.race([thread.call(name, undefined), death])
+  const within = <T>(call: Promise<T>) => Promise.race([call, death])
+  const nextRows = () => within(thread.call('nextRows', undefined))
 
   return {
-    summarize: () => call('summarize'),
-    listRejected: () => call('listRejected'),
+    summarize: () => within(thread.call('summarize', undefined)),
+    listRejected: (refused) => within(thread.call('listRejected', refused)),
     async *rows() {
       // The next rows are read while these are written.
-      let next = call('nextRows')
+      let next = nextRows()
       for (;;) {
         const rows = await next
         if (!rows) return
-        next = call('nextRows')
+        next = nextRows()
         next.catch(() => {})
         yield rows
       }

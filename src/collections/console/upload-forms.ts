@@ -1,35 +1,33 @@
-/** Forms with a file, which is held in memory: larger files are for the command. */
+/** Forms with a file, which is held in memory. */
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { createBodyBudget } from '../../../platform/http/body-budget.ts'
-import { httpErrors } from '../../../platform/http/http-errors.ts'
-import { type FormPart, readMultipart } from '../../../platform/http/multipart.ts'
-import { rateKey } from '../../../platform/limiter/limiter.ts'
-import type { UploadedFile } from '../transfer/upload-thread.ts'
-
-export const maxUploadBytes = 8 * 1024 * 1024
-/** For the other fields, and for a carried file, which is longer in base64. */
-const spareBytes = 1024 * 1024
-const maxBodyBytes = maxUploadBytes + spareBytes
+import { principalOf } from '../../platform/access/route-guards.ts'
+import { httpErrors } from '../../platform/http/http-errors.ts'
+import { type FormPart, readMultipart } from '../../platform/http/multipart.ts'
+import { rateKey } from '../../platform/limiter/limiter.ts'
+import type { UploadedFile } from '../transfer/serve-upload.ts'
+import type { Uploads } from '../transfer/uploads.ts'
 
 export interface UploadForm {
   _token: unknown
   act: unknown
   again: unknown
+  /** Lines that were not imported, as JSON. */
+  lines: unknown
   /** Undefined if none was chosen. */
   file: UploadedFile | undefined
 }
 
-/**
- * Call it in a plugin of its own, before adding its routes: they all accept such forms. `requireIdle` throws if the form
- * would be refused anyway: it is then read, because the client would not see the response otherwise, but not kept.
- */
-export function acceptUploads(app: FastifyInstance, requireIdle: (request: FastifyRequest) => void): void {
-  const budget = createBodyBudget({ maxBodyBytes, maxClientBytes: 2 * maxBodyBytes, maxBytes: 4 * maxBodyBytes })
+/** Call it in a plugin of its own, before adding its routes: they all accept such forms. */
+export function acceptUploads(
+  app: FastifyInstance,
+  { budget, requireIdle }: Pick<Uploads, 'budget' | 'requireIdle'>,
+): void {
   const releases = new WeakMap<FastifyRequest, () => void>()
   app.addContentTypeParser('multipart/form-data', async (request: FastifyRequest, payload: IncomingMessage) => {
     payload.resume()
-    requireIdle(request)
+    // It is read even if it is refused, because the client would not see the response otherwise, but not kept.
+    requireIdle(principalOf(request).id)
     const { bytes, release } = await budget.receive(payload, rateKey(request.ip))
     releases.set(request, release)
     const parts = readMultipart(Buffer.from(bytes.buffer, 0, bytes.length), request.headers['content-type'] ?? '')
@@ -48,6 +46,7 @@ function readForm(parts: readonly FormPart[]): UploadForm {
     _token: textOf('_token'),
     act: textOf('act'),
     again: textOf('again'),
+    lines: textOf('lines'),
     file:
       // Without a name: a field in which no file was chosen.
       sent?.fileName

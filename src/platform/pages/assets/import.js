@@ -25,7 +25,7 @@ function follow(form, { id, rows }) {
   const bar = Object.assign(document.createElement('progress'), { max: rows, value: 0, ariaLabel: 'Imported' })
   form.append(bar)
   setInterval(async () => {
-    const response = await fetch(`/console/products/import/${id}`)
+    const response = await fetch(`${form.getAttribute('action')}/${id}`)
     if (response.ok) bar.value = (await response.json()).records
   }, everyMs)
 }

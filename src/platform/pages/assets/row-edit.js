@@ -1,5 +1,5 @@
 /**
- * Price and stock are changed in their row. The server renders the row as a form, and as a row again: what works without
+ * Values that are changed in their row, see components/row-edit.ts. The server renders the row as a form, and as a row again: what works without
  * scripts by loading the whole page works here in place.
  */
 import { load } from './results.js'
@@ -14,7 +14,10 @@ document.addEventListener('click', async (event) => {
   const { edit: column } = link.dataset
   const fresh = rowIn(await load(link.href), row)
   if (!fresh) return location.assign(link.href)
-  if (row.isConnected) replace(row, fresh).querySelector(`input[name="${column}"]`)?.select()
+  if (!row.isConnected) return
+  const field = replace(row, fresh).querySelector(`[name="${column}"]`)
+  field?.focus()
+  field?.select?.()
 })
 
 document.addEventListener('click', (event) => {
@@ -37,7 +40,7 @@ document.addEventListener('submit', async (event) => {
   if (!row) return
   event.preventDefault()
   const fields = new URLSearchParams(new FormData(form))
-  fields.set('in_place', 'true')
+  fields.set('_in_place', 'true')
   const page = await send(form.action, fields)
   const fresh = rowIn(page, row)
   // Signed out, or gone: the page of the service tells it.
@@ -47,9 +50,9 @@ document.addEventListener('submit', async (event) => {
   const shown = replace(row, fresh)
   if (fresh.dataset.edited === undefined) {
     shown.classList.add('fresh')
-    tell('The product is saved.')
+    tell(form.dataset.saved)
   }
-  ;(shown.querySelector('[aria-invalid]') ?? shown.querySelector('input[name="price"], a.edit'))?.focus()
+  ;(shown.querySelector('[aria-invalid]') ?? shown.querySelector('[form^="edit-"], a.edit'))?.focus()
 })
 
 /** The row stays as it is, with what was typed. */

@@ -92,6 +92,8 @@ export type CollectionKeys = Partial<
     | 'config'
     | 'checkConfig'
     | 'auditEvents'
+    | 'expiringTables'
+    | 'countedLists'
     | 'roles'
     | 'policies'
     | 'routes'
@@ -103,6 +105,7 @@ export type CollectionKeys = Partial<
     | 'jobs'
     | 'start'
     | 'onListening'
+    | 'onForbidden'
   >
 >
 

@@ -47,12 +47,14 @@ async function create(db: Database, { name, file }: { name: string; file: string
   if (name.length > maxName) throw validationFailed({ name: [`Must be at most ${maxName} characters`] })
   if (await hasTable(db, name.replaceAll('-', '_'))) throw validationFailed({ name: ['Is already taken'] })
   const source = declarationOf(name)
-  await mkdir(dirname(file), { recursive: true })
   try {
+    await mkdir(dirname(file), { recursive: true })
     await writeFile(file, source, { flag: 'wx' })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw validationFailed({ name: [`There is already a file ${file}`] })
+    const { code } = error as NodeJS.ErrnoException
+    throw validationFailed({
+      name: [code === 'EEXIST' ? `There is already a file ${file}` : `Cannot write ${file} (${code})`],
+    })
   }
   return source
 }

@@ -38,11 +38,14 @@ export function createSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   /** In the order of the requests, which is also the order of the results. */
   const waiting: Waiting[] = []
   let outbox: Statement[][] = []
+  /** Whether the last transaction had no other write of this thread. */
+  let isAlone = true
   let failure: Error | undefined
   let onIdle = () => {}
 
   link.onMessage(({ results }) => {
     const now = performance.now()
+    isAlone = results.length === 1
     for (const [i, request] of waiting.splice(0, results.length).entries()) {
       observe('write', now - request.since)
       settle(request, results[i] as WriteResult)
@@ -78,11 +81,13 @@ export function createSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
         requireWritable()
         requireParams(statements)
         waiting.push({ since: performance.now(), resolve, reject })
-        // All writes of one turn of the event loop cross to the thread as one message.
-        if (outbox.push(statements) === 1) setImmediate(flush)
+        // All writes of one turn of the event loop cross to the thread as one message. Where they come one by one, none waits
+        // for others.
+        if (outbox.push(statements) > 1) return
+        if (isAlone && waiting.length === 1) process.nextTick(flush)
+        else setImmediate(flush)
       })
     },
-
     waiting: () => waiting.length,
 
     failure: () => failure,

@@ -20,6 +20,7 @@ import { productOrders } from './product-orders.ts'
 import { productsAtScale } from './products-at-scale.ts'
 import { productsById } from './products-by-id.ts'
 import { productsOnPostgres } from './products-on-postgres.ts'
+import { rivals } from './rivals.ts'
 import { rowByKey } from './row-by-key.ts'
 import { start } from './start.ts'
 import type { Benchmark } from './support/benchmark.ts'
@@ -33,6 +34,7 @@ const benchmarks: Record<string, Benchmark> = {
   'durable-writes': durableWrites,
   'row-by-key': rowByKey,
   'products-by-id': productsById,
+  rivals,
   'products-at-scale': productsAtScale,
   'product-orders': productOrders,
   'audit-orders': auditOrders,

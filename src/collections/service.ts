@@ -128,7 +128,7 @@ export function createCollectionService({
   const needsRow = computedStored.length > 0 || hooks.beforeWrite !== undefined || hooks.alongside !== undefined
   const name = `${(collection.singular[0] as string).toUpperCase()}${collection.singular.slice(1).replaceAll('-', ' ')}`
   const errors = {
-    notFound: () => new AppError(404, `${name} not found`),
+    notFound: httpErrors.notFound,
     changed: () => new AppError(412, `${name} has changed`),
     referred: () => new AppError(409, 'Is still referred to'),
     conflict: () => new AppError(409, 'Conflict'),

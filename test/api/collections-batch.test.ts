@@ -104,7 +104,7 @@ onEachEngine('a batch', (engine) => {
         { method: 'PATCH', path: '/api/tickets/99999', body: { title: 'None' } },
         chief.access,
         404,
-        { error: 'Ticket not found' },
+        { error: 'Not found' },
       ],
       [
         { method: 'PATCH', path: `/api/tickets/${closed}`, body: { priority: 1 }, if_match: '"0-x"' },

@@ -96,7 +96,7 @@ onAnyEngine('a collection over GraphQL', (engine) => {
     })
     assert.equal(
       (await as(ada.access)(`{ ticket(id: ${ticketId}) { id } }`)).body.errors[0].message,
-      'Ticket not found',
+      'Not found',
     )
     const restored = await as(chief.access)(`mutation { restoreTicket(id: ${ticketId}) { title comments { text } } }`)
     assert.deepEqual(

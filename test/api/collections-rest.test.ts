@@ -32,7 +32,7 @@ onEachEngine('writing a row', (engine) => {
       assert.equal((await request('DELETE', own.path, { token: grace.access, headers })).status, 404)
     }
     const hidden = await patch(own.path, { name: 'Nut' }, grace.access)
-    assert.deepEqual([hidden.status, hidden.body], [404, { error: 'Part not found' }])
+    assert.deepEqual([hidden.status, hidden.body], [404, { error: 'Not found' }])
     assert.deepEqual((await patch('/api/parts/999999', { name: 'Nut' }, grace.access)).body, hidden.body)
     assert.equal((await get('/api/parts/99999999999999999999', ada.access)).status, 404)
     // A row that may be read, and not be changed by its owner.

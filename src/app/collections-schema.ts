@@ -92,8 +92,7 @@ export async function writeDiffs(
   }
   if (obstacles.length > 0) throw new FatalError(obstacles, exitCodes.configuration)
   for (const diff of diffs) {
-    const written = writeFolder(diff, name)
-    if (written !== undefined) onWritten(`${diff.folder.path}/*/${written}`)
+    for (const written of writeFolder(diff, name)) onWritten(`${diff.folder.path}/*/${written}`)
   }
 }
 

@@ -41,10 +41,10 @@ export function collection<
 >(
   options: CollectionOptions<Name, All, Sort, Filter> & CollectionKeys,
 ): Collection<All, Name, Sort[number], Filter[number]> {
-  const { name, singular, path, fields, rules, sort, filter, search, check, keepDeleted, gone, title, ...rest } =
+  const { name, singular, path, fields, rules, sort, filter, search, check, keepDeleted, gone, kept, title, ...rest } =
     options as unknown as CollectionDeclaration & CollectionKeys & Hooks & { migrations?: string }
   const { beforeWrite, alongside, migrations = 'migrations', ...keys } = rest
-  const given = { name, singular, path, fields, rules, sort, filter, search, check, keepDeleted, gone, title }
+  const given = { name, singular, path, fields, rules, sort, filter, search, check, keepDeleted, gone, kept, title }
   const declaration = Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined),
   ) as unknown as CollectionDeclaration

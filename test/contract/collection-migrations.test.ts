@@ -87,6 +87,11 @@ async function open(t: TestContext, engine: Dialect) {
       db = (await openDatabase(openOptions({ url, migrations }))).db
     },
 
+    /** As it is. */
+    async reopen(): Promise<void> {
+      db = (await openDatabase(openOptions({ url, migrations: [], isMigrated: true }))).db
+    },
+
     async apply(declared: Declared): Promise<void> {
       await service.write(declared)
       await service.migrate()
@@ -327,6 +332,42 @@ onEachEngine('the migrations of a collection', (engine) => {
     assert.deepEqual(await db().all('SELECT 1 AS one FROM things WHERE length <> 2 * length(name)'), [])
   })
 
+  if (engine === 'postgres') {
+    test('fill many rows in steps ahead of the transaction, without entries in the log', async (t) => {
+      const { apply, insert, write, migrate, rows, db, folder, reopen } = await open(t, engine)
+      const fields = { name: text(), size: integer({ optional: true }), tags: list(text({ max: 9 })) }
+      await apply({ fields })
+      await insert({ name: 'First', tags: ['too long', 'a'] })
+      await db().write({
+        sql: `INSERT INTO things (id, name, created_at, updated_at) OVERRIDING SYSTEM VALUE VALUES (30000, 'Last', '${at}', '${at}')`,
+      })
+      const entries = () => db().get("SELECT count(*) AS n FROM changes WHERE topic = 'things'")
+      const before = await entries()
+      await write({
+        fields: { name: text(), size: integer({ backfill: 1 }), tags: list(text({ max: 5 }), { backfill: ['b'] }) },
+      })
+      const [file = ''] = readdirSync(join(folder, 'postgres')).slice(1)
+      const path = join(folder, 'postgres', file)
+      const sql = readFileSync(path, 'utf8')
+      writeFileSync(path, `${sql}SELECT 1 / 0;\n`)
+      await refuses(migrate, /division by zero/)
+      const filled = [
+        { name: 'First', size: 1, tags: ['b'] },
+        { name: 'Last', size: 1, tags: [] },
+      ]
+      await reopen()
+      assert.deepEqual(await rows(), filled)
+      assert.deepEqual(await entries(), before)
+      // The triggers are there again.
+      await db().write({ sql: "UPDATE things SET name = 'Changed' WHERE id = 30000" })
+      assert.deepEqual(await db().get('SELECT version FROM things WHERE id = 30000'), { version: 2 })
+      assert.notDeepEqual(await entries(), before)
+      writeFileSync(path, sql)
+      await migrate()
+      assert.deepEqual((await rows())[0], filled[0])
+    })
+  }
+
   test('are written and applied by a start in development, if they only add', async (t) => {
     const folder = temporaryFolder(t)
     const url = await createDatabaseUrl(t, engine, { isMigrated: true })
@@ -372,6 +413,14 @@ onEachEngine('the migrations of a collection', (engine) => {
     assert.equal((await run()).stdout, 'nothing to do: the migrations make what is declared\n')
     assert.deepEqual(filesIn(folder), written)
     assert.match((await run('--name', 'Not so')).stderr, /--name must be lower-case words/)
+    // The process has loaded the other file.
+    const next = join(folder, 'renamed.ts')
+    writeFileSync(next, moduleText.replace('name: text()', "label: text({ was: 'name' })"))
+    const renamed = await runLoaded(['collections:diff'], { env: { ...env, LATCHKEY_EXTENSIONS: next } })
+    assert.match(
+      renamed.stdout,
+      /^things: rename the field name to label\nwrote .*0002-.*\.sql\nnodes of the previous release/,
+    )
     rmSync(join(folder, 'migrations', 'collections.json'))
     const { code, stderr } = await run()
     assert.deepEqual([code, stderr.match(/\n/g)?.length], [65, 1])
@@ -575,7 +624,7 @@ async function killOnce(service: Service, draft: Draft, random: Random, kills: K
     service.db().get<{ n: number }>("SELECT count(*) AS n FROM schema_migrations WHERE name LIKE 'things/%'")
   const count = () => readdirSync(join(folder, 'postgres')).length
   const [filesBefore, appliedBefore] = [count(), await applied()]
-  await applyAndKill({ folder, url, draft }, (random.below(150) / 100) * usualMs)
+  await applyAndKill({ folder, url, draft }, (random.below(400) / 100) * usualMs)
   const isApplied = (await applied())?.n !== appliedBefore?.n
   kills[isApplied ? 'applied' : count() > filesBefore ? 'written' : 'before'] += 1
 }

@@ -48,6 +48,8 @@ export interface CollectionOptions<
   title?: ValueNames<All>
   /** Fields that are no longer declared, whose values may be deleted. */
   gone?: readonly string[]
+  /** Fields that are no longer declared, whose columns nodes of the previous release still use: until `gone` names them. */
+  kept?: readonly string[]
   /** The folder of the migrations, instead of `migrations/` next to the file that declares the collection. */
   migrations?: string
   /**

@@ -23,6 +23,7 @@ export interface CollectionDeclaration {
   check?: readonly [condition: Rule, message: string]
   keepDeleted?: string | false
   gone?: readonly string[]
+  kept?: readonly string[]
   title?: string
 }
 
@@ -48,6 +49,8 @@ export interface Described {
   readonly keptMs: number | undefined
   /** Fields whose values may be deleted. */
   readonly gone: readonly string[]
+  /** Fields that are not declared, whose columns stay for now. */
+  readonly kept: readonly string[]
 }
 
 export interface DescribedField {
@@ -97,6 +100,7 @@ export const describedUsers: Described = {
   check: undefined,
   keptMs: undefined,
   gone: [],
+  kept: [],
 }
 
 /** `findTarget` returns the declaration of a relation's target, or `users`. */
@@ -173,6 +177,7 @@ function describe(declaration: CollectionDeclaration): Describing {
     check: check && { rule: check[0], message: check[1] },
     keptMs: readKept(declaration),
     gone: declaration.gone ?? [],
+    kept: declaration.kept ?? [],
   }
 }
 
@@ -283,6 +288,10 @@ function requireLists(collection: Described): void {
     if (uniqueWithin !== undefined && !collection.fields.has(uniqueWithin)) {
       throw problem(collection.name, `\`uniqueWithin\` of "${name}" names "${uniqueWithin}", which is no field`)
     }
+  }
+  for (const name of collection.kept) {
+    const other = collection.fields.has(name) ? 'is declared' : collection.gone.includes(name) ? '`gone` names too' : ''
+    if (other !== '') throw problem(collection.name, `\`kept\` names "${name}", which ${other}`)
   }
   if (!collection.fields.has(collection.title)) throw problem(collection.name, `\`title\` names no field`)
 }

@@ -4,14 +4,30 @@
  */
 import type { Dialect } from '../../platform/database/database.ts'
 import type { Described, DescribedField } from '../declare/describe.ts'
+import type { KeptField } from './kept.ts'
 import { quote, storedFieldsOf, valueKindOf } from './tables.ts'
 
 type Entry = 'created' | 'updated' | 'deleted' | 'restored'
 type Values = [name: string, value: string][]
 
-export function createLogTriggers(collection: Described, dialect: Dialect): string[] {
-  return dialect === 'sqlite' ? sqliteTriggers(collection) : postgresTriggers(collection)
+/** Entries have the fields that are kept as well, because nodes of the previous release read them. */
+export function createLogTriggers(collection: Described, dialect: Dialect, kept: readonly KeptField[] = []): string[] {
+  const logged = { ...collection, fields: withKept(collection, kept) }
+  return dialect === 'sqlite' ? sqliteTriggers(logged) : postgresTriggers(logged)
 }
+
+function withKept({ fields }: Described, kept: readonly KeptField[]): Map<string, LoggedField> {
+  const added = kept.map(({ field, successor }): [string, LoggedField] => [
+    field.name,
+    { ...field, ...(successor && { column: successor.name }) },
+  ])
+  return new Map([...fields, ...added])
+}
+
+/** Its value is that of another column, which is the same. */
+type LoggedField = DescribedField & { column?: string }
+
+const columnOf = ({ name, column = name }: LoggedField) => quote(column)
 
 function typeOf({ singular }: Described, entry: Entry): string {
   return `'${singular}.${entry}'`
@@ -21,7 +37,7 @@ function typeOf({ singular }: Described, entry: Entry): string {
 export const formerValues = '_was'
 
 /** By name: the triggers are the same in whatever order fields are declared. */
-function fieldsOf(collection: Described): DescribedField[] {
+function fieldsOf(collection: Described): LoggedField[] {
   return storedFieldsOf(collection).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
@@ -44,7 +60,7 @@ function formerValuesAsJson(collection: Described, dialect: Dialect): string {
   const fields = fieldsOf(collection).filter(({ name }) => name !== 'updated_at')
   const [toJson, differ] = dialect === 'sqlite' ? ['json_quote', 'IS NOT'] : ['to_json', 'IS DISTINCT FROM']
   const changed = fields.map((field) => {
-    const column = quote(field.name)
+    const column = columnOf(field)
     return `SELECT CAST('${field.name}' AS TEXT) AS name, ${toJson}(${valueAsJson(field, 'old', dialect)}) AS value
       WHERE old.${column} ${differ} new.${column}`
   })
@@ -55,15 +71,17 @@ function formerValuesAsJson(collection: Described, dialect: Dialect): string {
 }
 
 /** What the service calculates from other columns is no change by itself. */
-function loggedColumnsOf(collection: Described): string {
-  const fields = fieldsOf(collection).filter(({ kind }) => kind !== 'computed')
+function loggedColumnsOf(collection: Described, dialect: Dialect): string {
+  // On SQLite, a kept column only follows the one that took its place.
+  const follows = ({ column }: LoggedField) => dialect === 'sqlite' && column !== undefined
+  const fields = fieldsOf(collection).filter((field) => field.kind !== 'computed' && !follows(field))
   const own = ['version', 'deleted_at', 'changed_by', 'changed_by_version', 'changed_via']
   return [...fields.map(({ name }) => name), ...own].map(quote).join(', ')
 }
 
 /** Lists and JSON are stored as text; SQLite stores booleans as numbers. */
-function valueAsJson(field: DescribedField, from: string, dialect: Dialect): string {
-  const column = `${from}.${quote(field.name)}`
+function valueAsJson(field: LoggedField, from: string, dialect: Dialect): string {
+  const column = `${from}.${columnOf(field)}`
   const kind = valueKindOf(field)
   if (kind === 'time') return timeAsJson(column, dialect)
   if (kind === 'list' || kind === 'json') return dialect === 'sqlite' ? `json(${column})` : `CAST(${column} AS JSON)`
@@ -85,7 +103,7 @@ function sqliteTriggers(collection: Described): string[] {
   const [before, now] = (['old', 'new'] as const).map((each) => rowAsJson(collection, each, 'sqlite'))
   const former = formerValuesAsJson(collection, 'sqlite')
   const changed = rowAsJson(collection, 'new', 'sqlite', [[formerValues, former]])
-  const columns = loggedColumnsOf(collection)
+  const columns = loggedColumnsOf(collection, 'sqlite')
   const log = (type: string, from: 'new' | 'old', { actor, at }: { actor: string; at: string }, data = now) =>
     `INSERT INTO changes ${logColumns} VALUES ('${name}', ${type}, ${from}.id, ${actor}, ${at}, ${data});`
   const by = (column: string, condition: string) => `CASE WHEN ${condition} THEN new.${column} END`
@@ -136,7 +154,7 @@ function postgresTriggers(collection: Described): string[] {
   const { table, name } = collection
   const [before, added] = (['old', 'added'] as const).map((each) => rowAsJson(collection, each, 'postgres'))
   const changed = rowAsJson(collection, 'new', 'postgres', [[formerValues, formerValuesAsJson(collection, 'postgres')]])
-  const columns = loggedColumnsOf(collection)
+  const columns = loggedColumnsOf(collection, 'postgres')
   const insert = `INSERT INTO changes ${logColumns}`
   const by = (column: string) =>
     `CASE WHEN NEW.changed_by_version = NEW.version OR NEW.changed_by IS DISTINCT FROM OLD.changed_by THEN NEW.${column} END`

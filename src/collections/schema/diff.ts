@@ -9,6 +9,15 @@ import type { FieldDefinition } from '../declare/fields.ts'
 import { isMarker, maxItems, toStoredValue } from '../store/values.ts'
 import { createLogTriggers } from './change-log.ts'
 import {
+  copyKept,
+  createStepTriggers,
+  dropStepTriggers,
+  type KeptField,
+  keptFieldsOf,
+  refuseSuccessor,
+} from './kept.ts'
+import { dialects, type Snapshot, type SnapshotCollection, type SnapshotField } from './snapshot.ts'
+import {
   columnsOf,
   createIndex,
   createListTable,
@@ -24,39 +33,6 @@ import {
   storedFieldsOf,
 } from './tables.ts'
 
-/** What the migrations of a folder have made. It is kept next to them. */
-export interface Snapshot {
-  /** The name space of the migrations. */
-  space: string
-  /** Their files. */
-  migrations?: readonly string[]
-  collections: Record<string, SnapshotCollection>
-}
-
-export interface SnapshotCollection {
-  table: string
-  fields: Record<string, SnapshotField>
-  /** Definitions by name. */
-  indexes: Record<Dialect, Record<string, string>>
-  /** Of the texts of all triggers. */
-  triggers: Record<Dialect, string>
-}
-
-interface SnapshotField {
-  kind: string
-  item?: SnapshotField
-  /** The collection that a relation refers to. */
-  target?: string
-  isComputed?: true
-  scale?: number
-  values?: readonly string[]
-  min?: number
-  max?: number
-  optional?: boolean
-  hasKey?: boolean
-  onDelete?: string
-}
-
 export interface Violations {
   sql: Record<Dialect, string>
   reason: string
@@ -69,34 +45,50 @@ export interface SchemaChange {
   statements: Record<Dialect, string[]>
   /** Changes nothing that is there. */
   isAdditive: boolean
+  /** In a migration before that of the other changes, which can then work in steps with what it adds. */
+  isFirst?: true
+  /** Nodes of the previous release cannot serve the table afterwards. */
+  breaksOldNodes?: true
   /** It may not be applied while this query counts any rows: they would lose a value, or have one that does not fit. */
   violations?: Violations
   /** It cannot be applied at all. */
   refusal?: string
 }
 
-const dialects = ['sqlite', 'postgres'] as const
 const forBoth = <Made>(make: (dialect: Dialect) => Made): Record<Dialect, Made> => ({
   sqlite: make('sqlite'),
   postgres: make('postgres'),
 })
 
-export function snapshotOf(collection: Described): SnapshotCollection {
+/** `old` has what the declaration does not say of fields that are kept. */
+export function snapshotOf(collection: Described, old?: SnapshotCollection): SnapshotCollection {
+  const kept = keptFieldsOf(collection, old?.fields)
+  const keptNames = kept.map(({ field }) => field.name)
   return {
     table: collection.table,
-    fields: Object.fromEntries(
-      ownFieldsOf(collection).map((field) => [field.name, snapshotOfField(field, collection)]),
-    ),
+    fields: Object.fromEntries([
+      ...ownFieldsOf(collection).map((field) => [field.name, snapshotOfField(field, collection)]),
+      ...kept.map(({ field: { name }, successor, was: { successor: _, ...was } }) => [
+        name,
+        { ...was, isKept: true, ...(successor && { successor: successor.name }) },
+      ]),
+    ]),
     indexes: forBoth((dialect) =>
-      Object.fromEntries(
-        indexesOf(collection, dialect).map((index) => [
+      Object.fromEntries([
+        ...Object.entries(old?.indexes[dialect] ?? {}).filter(([, definition]) => isOn(definition, keptNames)),
+        ...indexesOf(collection, dialect).map((index) => [
           index.name,
           `${index.isUnique ? 'UNIQUE ' : ''}${index.definition}`,
         ]),
-      ),
+      ]),
     ),
-    triggers: forBoth((dialect) => hash('sha256', triggersOf(collection, dialect).join(';'), 'hex').slice(0, 16)),
+    triggers: forBoth((dialect) => hash('sha256', triggersOf(collection, dialect, kept).join(';'), 'hex').slice(0, 16)),
   }
+}
+
+/** Whether an index has a column of one of these fields. */
+function isOn(definition: string, names: readonly string[]): boolean {
+  return names.some((name) => [name, keyColumnOf({ name })].some((column) => definition.includes(quote(column))))
 }
 
 /** By name, so that the order of a declaration means nothing. */
@@ -136,11 +128,16 @@ function snapshotOfValue(definition: FieldDefinition): SnapshotField {
   }
 }
 
-function triggersOf(collection: Described, dialect: Dialect): string[] {
-  const lists = ownFieldsOf(collection).filter(({ kind }) => kind === 'list')
+function triggersOf(collection: Described, dialect: Dialect, kept: readonly KeptField[]): string[] {
+  const lists = [...ownFieldsOf(collection), ...kept.map(({ field }) => field)].filter(({ kind }) => kind === 'list')
   return [
-    ...lists.flatMap((field) => createListTriggers(collection, field, dialect)),
-    ...createLogTriggers(collection, dialect),
+    ...lists.flatMap((field) => {
+      const pair = kept.find((each) => each.successor && [each.field.name, each.successor.name].includes(field.name))
+      const changing = pair ? [pair.field.name, pair.successor?.name as string] : [field.name]
+      return createListTriggers(collection, field, dialect, changing)
+    }),
+    ...createStepTriggers(collection, kept, dialect),
+    ...createLogTriggers(collection, dialect, kept),
   ]
 }
 
@@ -148,6 +145,11 @@ function triggersOf(collection: Described, dialect: Dialect): string[] {
 export function diffCollections(before: Snapshot['collections'], collections: readonly Described[]): SchemaChange[] {
   return collections.flatMap((collection) => {
     const old = before[collection.name]
+    const unknown = collection.kept.find((name) => !old?.fields[name])
+    if (unknown !== undefined) {
+      const refusal = `\`kept\` names "${unknown}", which the migrations do not have`
+      return [{ collection: collection.name, text: `keep ${unknown}`, statements: nothing, isAdditive: false, refusal }]
+    }
     if (old) return diffCollection(old, collection)
     const create = (dialect: Dialect) => [
       ...createTables(collection, dialect),
@@ -160,29 +162,51 @@ export function diffCollections(before: Snapshot['collections'], collections: re
 }
 
 function diffCollection(old: SnapshotCollection, collection: Described): SchemaChange[] {
-  const current = snapshotOf(collection)
+  const current = snapshotOf(collection, old)
   if (JSON.stringify(current) === JSON.stringify(old)) return []
-  const renames = findRenames(old.fields, ownFieldsOf(collection))
+  const kept = keptFieldsOf(collection, old.fields)
+  const renamed = Object.entries(old.fields).filter(([name]) => !kept.some(({ field }) => field.name === name))
+  const renames = findRenames(Object.fromEntries(renamed), ownFieldsOf(collection))
   const replaced = Object.entries(current.fields).flatMap(([name, is]) => {
     const was = formerOf(name, old.fields, renames)
     return was && isReplaced(was, is) ? [name] : []
   })
-  const place = { collection, renames, replaced }
+  const place = { collection, renames, replaced, kept }
   const changes = diffFields(old, current, place)
   const indexes = diffIndexes(old, current, place)
   const hasTriggersChanged = dialects.some((dialect) => old.triggers[dialect] !== current.triggers[dialect])
   if (changes.length === 0 && indexes.length === 0 && !hasTriggersChanged) return []
   // Without triggers in between: what a migration does to rows is no change that anybody made.
   const lists = Object.keys(old.fields).filter((name) => old.fields[name]?.kind === 'list')
-  const drop = forBoth((dialect) => dropTriggers(collection.table, lists, dialect))
-  const create = forBoth((dialect) => triggersOf(collection, dialect))
+  const added = kept.filter(({ field, successor }) => successor && !old.fields[field.name]?.successor)
+  const isInStep = Object.values(old.fields).some(({ successor }) => successor)
+  const drop = forBoth((dialect) => [
+    ...(isInStep || added.length > 0 ? dropStepTriggers(collection.table, dialect) : []),
+    ...dropTriggers(collection.table, lists, dialect),
+  ])
+  const create = forBoth((dialect) => triggersOf(collection, dialect, kept))
   const around = (statements: Record<Dialect, string[]>, text: string): SchemaChange => ({
     collection: collection.name,
     text,
     statements,
     isAdditive: true,
   })
+  const addSuccessors = (dialect: Dialect) => [
+    ...added.flatMap(({ successor }) => addColumns(collection, successor as DescribedField, dialect)),
+    ...(isInStep ? dropStepTriggers(collection.table, dialect) : []),
+    ...createStepTriggers(collection, kept, dialect),
+  ]
+  const names = added.map(({ successor }) => successor?.name).join(', ')
+  const isRefused = changes.some(({ refusal }) => refusal !== undefined)
   return [
+    ...(added.length > 0 && !isRefused
+      ? [
+          {
+            ...around(forBoth(addSuccessors), `add the field ${names}, in step with another one`),
+            isFirst: true as const,
+          },
+        ]
+      : []),
     around(drop, ''),
     ...indexes.filter(({ text }) => text.startsWith('drop')),
     ...changes,
@@ -225,6 +249,7 @@ interface DiffPlace {
   collection: Described
   /** Fields that get a new column, and with it new indexes. */
   replaced: readonly string[]
+  kept: readonly KeptField[]
   /** Former names by new ones, in the order in which columns can be renamed. */
   renames: ReadonlyMap<string, string>
 }
@@ -232,20 +257,19 @@ interface DiffPlace {
 function diffIndexes(
   old: SnapshotCollection,
   current: SnapshotCollection,
-  { collection: { name: collection }, renames, replaced }: DiffPlace,
+  { collection: { name: collection }, renames, replaced, kept }: DiffPlace,
 ): SchemaChange[] {
-  const isOn = (definition = '', fields: Iterable<string> = replaced) =>
-    [...fields].some((name) => [name, keyColumnOf({ name })].some((column) => definition.includes(quote(column))))
   // Before the migration, these names are those of other columns.
   const moved = [...[...renames].flat(), ...replaced]
   const all = new Set(
     dialects.flatMap((dialect) => [...Object.keys(old.indexes[dialect]), ...Object.keys(current.indexes[dialect])]),
   )
+  const copies = kept.flatMap(({ field, successor }) => (successor ? [[successor.name, field.name] as const] : []))
   const formerly = (sql: string) =>
-    [...renames].reduce((text, [name, was]) => text.replaceAll(quote(name), quote(was)), sql)
+    [...renames, ...copies].reduce((text, [name, was]) => text.replaceAll(quote(name), quote(was)), sql)
   return [...all].flatMap((name): SchemaChange[] => {
     const [was, is] = [old.indexes, current.indexes].map((each) => dialects.map((dialect) => each[dialect][name]))
-    if (JSON.stringify(was) === JSON.stringify(is) && !isOn(is?.[0])) return []
+    if (JSON.stringify(was) === JSON.stringify(is) && !isOn(is?.[0] ?? '', replaced)) return []
     const dropped = {
       collection,
       text: `drop the index ${name}`,
@@ -322,7 +346,7 @@ function formerOf(
 type MakeChange = (text: string, statements: Record<Dialect, string[]>, more?: Partial<SchemaChange>) => SchemaChange
 
 function diffFields(old: SnapshotCollection, current: SnapshotCollection, place: DiffPlace): SchemaChange[] {
-  const { collection, renames } = place
+  const { collection, renames, kept } = place
   const change: MakeChange = (text, statements, more = {}) => ({
     collection: collection.name,
     text,
@@ -339,9 +363,13 @@ function diffFields(old: SnapshotCollection, current: SnapshotCollection, place:
   )
   const others = ownFieldsOf(collection).flatMap((field): SchemaChange[] => {
     const was = formerOf(field.name, old.fields, renames)
+    const pair = kept.find((each) => each.successor?.name === field.name)
+    if (!was && pair) return addSuccessor(pair, { current, collection, change })
     if (!was) return [addField(field, collection, change, old.fields)]
     const from = renames.get(field.name) ?? field.name
-    return changeField(field, { was, from, is: current.fields[field.name] as SnapshotField }, collection, change)
+    const isMoved = [...renames].flat().includes(field.name)
+    const step = { was, from, is: current.fields[field.name] as SnapshotField, isMoved }
+    return changeField(field, step, collection, change)
   })
   return [...dropped, ...renamed, ...others]
 }
@@ -361,6 +389,7 @@ function dropField(name: string, field: SnapshotField, { table, gone }: Describe
       ...(field.kind === 'list' ? [`DROP TABLE ${table}__${name}`] : []),
       ...columns.map((column) => `ALTER TABLE ${quote(table)} DROP COLUMN ${quote(column)}`),
     ]),
+    field.isKept ? {} : { breaksOldNodes: true },
   )
 }
 
@@ -385,6 +414,7 @@ function renameField(
       ),
       ...(field.kind === 'list' ? list : []),
     ]),
+    { breaksOldNodes: true },
   )
 }
 
@@ -408,7 +438,7 @@ function addField(
     ...(value !== undefined && dialect === 'postgres'
       ? addFilled(collection, field, value)
       : [
-          ...columnsOf(collection, field, dialect).map((column) => `ALTER TABLE ${table} ADD COLUMN ${column}`),
+          ...addColumns(collection, field, dialect),
           ...(value === undefined ? [] : [`UPDATE ${table} SET ${quote(name)} = ${value}`]),
         ]),
     ...(kind === 'list' ? createListTable(collection, field, dialect) : []),
@@ -436,6 +466,31 @@ function addField(
   )
 }
 
+function addColumns(collection: Described, field: DescribedField, dialect: Dialect): string[] {
+  const table = quote(collection.table)
+  return columnsOf(collection, field, dialect).map((column) => `ALTER TABLE ${table} ADD COLUMN ${column}`)
+}
+
+/** While its predecessor stays. Its own limits are checked as those of a renamed field. */
+function addSuccessor(
+  kept: KeptField,
+  { current, collection, change }: { current: SnapshotCollection; collection: Described; change: MakeChange },
+): SchemaChange[] {
+  const field = kept.successor as DescribedField
+  const from = kept.field.name
+  const [was, is] = [kept.was, current.fields[field.name] as SnapshotField]
+  const text = `copy the values of ${from} to ${field.name}`
+  const refusal = refuseSuccessor(field, was, is)
+  if (refusal !== undefined) return [change(text, nothing, { refusal })]
+  const add = (dialect: Dialect) => [
+    copyKept(kept, collection, dialect),
+    ...(field.kind === 'list'
+      ? [...createListTable(collection, field, dialect), fillList(collection, field, dialect)]
+      : []),
+  ]
+  return [change(text, forBoth(add)), ...changeField(field, { was, is, from, isMoved: true }, collection, change)]
+}
+
 /** PostgreSQL stores the value once for all rows that there are, however many. New rows are given theirs by the service. */
 function addFilled(collection: Described, field: DescribedField, value: string): string[] {
   const alter = `ALTER TABLE ${quote(collection.table)}`
@@ -460,6 +515,8 @@ function fillList(collection: Described, field: DescribedField, dialect: Dialect
 }
 
 interface FieldStep {
+  /** Before the migration, the name is that of another column. */
+  isMoved: boolean
   was: SnapshotField
   is: SnapshotField
   /** Its former name. */
@@ -468,7 +525,7 @@ interface FieldStep {
 
 function changeField(
   field: DescribedField,
-  { was, is, from }: FieldStep,
+  { was, is, from, isMoved }: FieldStep,
   collection: Described,
   change: MakeChange,
 ): SchemaChange[] {
@@ -528,8 +585,9 @@ function changeField(
       )
       continue
     }
+    const canStep = !isMoved && digits === 0
     const fill = (dialect: Dialect) => [
-      `UPDATE ${table} SET ${column} = ${backfill} WHERE ${now[dialect]}`,
+      updateInSteps(collection, { set: `${column} = ${backfill}`, where: now[dialect] }, canStep ? dialect : 'sqlite'),
       ...(is.kind === 'list'
         ? [`DELETE FROM ${listTableOf(collection, field)}`, fillList(collection, field, dialect)]
         : []),
@@ -537,6 +595,12 @@ function changeField(
     changes.push(change(text, forBoth(fill)))
   }
   return [...changes, ...changeKey(field, { was, is }, collection, change)]
+}
+
+/** PostgreSQL does so ahead of the transaction, without the triggers of the log. */
+function updateInSteps({ table }: Described, { set, where }: { set: string; where: string }, dialect: Dialect): string {
+  const update = `UPDATE ${quote(table)} SET ${set}\nWHERE ${where}`
+  return dialect === 'postgres' ? `-- in steps, without ${table}_versioned, ${table}_change_logged\n${update}` : update
 }
 
 const orBackfill = 'change them, or give the field a `backfill`'
@@ -563,7 +627,7 @@ const alike = [
 /** In a column of another type. Values are only copied where just the reference changes. */
 function replaceField(
   field: DescribedField,
-  { was, is, from }: FieldStep,
+  { was, is, from }: Omit<FieldStep, 'isMoved'>,
   collection: Described,
   change: MakeChange,
 ): SchemaChange {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Dialect } from '../../platform/database/database.ts'
-import { diffCollections, type SchemaChange, type Snapshot, snapshotOf, type Violations } from './diff.ts'
-import { type CollectionFolder, dialects, listFiles, readSnapshot, snapshotFile } from './snapshot.ts'
+import { diffCollections, type SchemaChange, snapshotOf, type Violations } from './diff.ts'
+import { type CollectionFolder, dialects, listFiles, readSnapshot, type Snapshot, snapshotFile } from './snapshot.ts'
 
 export interface FolderDiff {
   folder: CollectionFolder
@@ -24,7 +24,9 @@ export function diffFolder(folder: CollectionFolder): FolderDiff {
 /** Whether the snapshot says something else, even where the tables stay the same. */
 export function isCurrent({ folder, snapshot }: FolderDiff): boolean {
   return folder.collections.every(
-    (collection) => JSON.stringify(snapshot.collections[collection.name]) === JSON.stringify(snapshotOf(collection)),
+    (collection) =>
+      JSON.stringify(snapshot.collections[collection.name]) ===
+      JSON.stringify(snapshotOf(collection, snapshot.collections[collection.name])),
   )
 }
 
@@ -39,36 +41,44 @@ export async function findObstacles({ changes }: FolderDiff, countRows: CountRow
   return reasons
 }
 
-/** Writes the next migration for both engines, and the snapshot. Returns the name of the migration, if there is one. */
-export function writeFolder({ folder, snapshot, changes }: FolderDiff, name = nameOf(changes)): string | undefined {
+/** Writes the next migrations for both engines, and the snapshot. Returns the names of the migrations. */
+export function writeFolder({ folder, snapshot, changes }: FolderDiff, name?: string): string[] {
   const { path } = folder
+  const collections = { ...snapshot.collections }
+  for (const collection of folder.collections)
+    collections[collection.name] = snapshotOf(collection, collections[collection.name])
+  const write = (of: Snapshot) => writeWhole(join(path, snapshotFile), `${JSON.stringify(of, null, 2)}\n`)
+  try {
+    mkdirSync(path, { recursive: true })
+    if (!existsSync(join(path, snapshotFile))) write(snapshot)
+    const parts = [changes.filter(({ isFirst }) => isFirst), changes.filter(({ isFirst }) => !isFirst)]
+    const written = parts.flatMap((part) => writeMigration({ path, snapshot, changes: part }, name) ?? [])
+    // Last: a process that stops before leaves what the next one finds unfinished.
+    write({ space: snapshot.space, migrations: listFiles(join(path, 'sqlite')).sort(), collections })
+    return written
+  } catch (error) {
+    const reason = `the migrations of collections cannot be written to ${path}: ${errorMessage(error)}`
+    throw new FatalError(reason, exitCodes.configuration, { cause: error })
+  }
+}
+
+function writeMigration(
+  { path, snapshot, changes }: { path: string } & Pick<FolderDiff, 'snapshot' | 'changes'>,
+  name = nameOf(changes),
+): string | undefined {
   const comment = changes.flatMap(({ collection, text }) => (text === '' ? [] : [`-- ${collection}: ${text}.`]))
   const textOf = (dialect: Dialect) => {
     const statements = changes.flatMap((change) => change.statements[dialect])
     return statements.length > 0 ? `${[...comment, ...statements.map((sql) => `${sql};`)].join('\n')}\n` : ''
   }
   const texts = { sqlite: textOf('sqlite'), postgres: textOf('postgres') }
-  const hasStatements = dialects.some((dialect) => texts[dialect] !== '')
+  if (dialects.every((dialect) => texts[dialect] === '')) return undefined
   const file = findUnfinished(path, snapshot, texts) ?? `${nextNumber(path)}-${name}.sql`
-  const collections = { ...snapshot.collections }
-  for (const collection of folder.collections) collections[collection.name] = snapshotOf(collection)
-  const write = (of: Snapshot) => writeWhole(join(path, snapshotFile), `${JSON.stringify(of, null, 2)}\n`)
-  try {
-    mkdirSync(path, { recursive: true })
-    if (!existsSync(join(path, snapshotFile))) write(snapshot)
-    if (hasStatements) {
-      for (const dialect of dialects) {
-        mkdirSync(join(path, dialect), { recursive: true })
-        writeWhole(join(path, dialect, file), texts[dialect])
-      }
-    }
-    // Last: a process that stops before leaves what the next one finds unfinished.
-    write({ space: snapshot.space, migrations: listFiles(join(path, 'sqlite')).sort(), collections })
-  } catch (error) {
-    const reason = `the migrations of collections cannot be written to ${path}: ${errorMessage(error)}`
-    throw new FatalError(reason, exitCodes.configuration, { cause: error })
+  for (const dialect of dialects) {
+    mkdirSync(join(path, dialect), { recursive: true })
+    writeWhole(join(path, dialect, file), texts[dialect])
   }
-  return hasStatements ? file : undefined
+  return file
 }
 
 /** The same migration, written by a process that was killed, or that writes it at the same time. */

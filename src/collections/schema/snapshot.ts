@@ -3,8 +3,45 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import type { Dialect } from '../../platform/database/database.ts'
 import type { Described } from '../declare/describe.ts'
-import type { Snapshot } from './diff.ts'
+
+/** What the migrations of a folder have made. It is kept next to them. */
+export interface Snapshot {
+  /** The name space of the migrations. */
+  space: string
+  /** Their files. */
+  migrations?: readonly string[]
+  collections: Record<string, SnapshotCollection>
+}
+
+export interface SnapshotCollection {
+  table: string
+  fields: Record<string, SnapshotField>
+  /** Definitions by name. */
+  indexes: Record<Dialect, Record<string, string>>
+  /** Of the texts of all triggers. */
+  triggers: Record<Dialect, string>
+}
+
+export interface SnapshotField {
+  kind: string
+  item?: SnapshotField
+  /** The collection that a relation refers to. */
+  target?: string
+  isComputed?: true
+  scale?: number
+  values?: readonly string[]
+  min?: number
+  max?: number
+  optional?: boolean
+  hasKey?: boolean
+  onDelete?: string
+  /** It is no longer declared, but has its column for now. */
+  isKept?: true
+  /** The field that took its place. */
+  successor?: string
+}
 
 export const snapshotFile = 'collections.json'
 export const dialects = ['sqlite', 'postgres'] as const

@@ -233,7 +233,13 @@ export function createListTable(collection: Described, field: DescribedField, di
   ]
 }
 
-export function createListTriggers(collection: Described, field: DescribedField, dialect: Dialect): string[] {
+/** `changing` has the columns that change the list. */
+export function createListTriggers(
+  collection: Described,
+  field: DescribedField,
+  dialect: Dialect,
+  changing: readonly string[] = [field.name],
+): string[] {
   const { table } = collection
   const name = listTableOf(collection, field)
   const column = quote(field.name)
@@ -259,7 +265,7 @@ export function createListTriggers(collection: Described, field: DescribedField,
       END IF;
       RETURN NULL;
     END $$`,
-    `CREATE TRIGGER ${name}_kept AFTER INSERT OR DELETE OR UPDATE OF ${column} ON ${quote(table)}
+    `CREATE TRIGGER ${name}_kept AFTER INSERT OR DELETE OR UPDATE OF ${changing.map(quote).join(', ')} ON ${quote(table)}
       FOR EACH ROW EXECUTE FUNCTION keep_${name}()`,
   ]
 }

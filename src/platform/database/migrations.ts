@@ -16,6 +16,8 @@ export interface Migration {
   rewrites?: string | undefined
   /** Declared by a line "-- concurrently" above each. Only for PostgreSQL. */
   concurrentIndexes: readonly ConcurrentIndex[]
+  /** Declared by a line "-- in steps" above each. Only for PostgreSQL. */
+  steps: readonly SteppedUpdate[]
   /** Whose it is; the service's own where it is no feature's. */
   feature?: string | undefined
 }
@@ -28,6 +30,15 @@ export interface ConcurrentIndex {
   definition: string
 }
 
+/** An update of a table that may be large, some rows at a time while others write to it. What is left, the migration updates. */
+export interface SteppedUpdate {
+  table: string
+  set: string
+  where: string
+  /** Triggers that it does not fire. */
+  without: readonly string[]
+}
+
 /** A transaction that excludes the migrations of other processes. */
 export interface MigrationTransaction {
   readonly dialect: Dialect
@@ -38,6 +49,8 @@ export interface MigrationTransaction {
   prepare?(migration: Migration): Promise<void>
   /** Called before the first migration, with the indexes of all. Those of tables that do not exist yet are left to them. */
   buildIndexes?(indexes: readonly ConcurrentIndex[]): Promise<void>
+  /** Called after that. Those that cannot be run yet are left to the migration. */
+  runSteps?(steps: readonly SteppedUpdate[]): Promise<void>
 }
 
 export interface AppliedMigration {
@@ -47,6 +60,7 @@ export interface AppliedMigration {
 
 const namePattern = /^\d{4}-[a-z0-9-]+\.sql$/
 const rewritesPattern = /^-- rewrites: (\w+)$/m
+const stepsPattern = /^-- in steps(?:, without ([\w, ]+))?\nUPDATE "(\w+)" SET (.+)\nWHERE (.+);$/gm
 const concurrentPattern = /^-- concurrently\nCREATE INDEX IF NOT EXISTS ((\w+) ON "?(\w+)"? .+);$/gm
 
 /** What the service and its features declare about the database. */
@@ -92,7 +106,15 @@ function readFolder({ path, space, feature }: MigrationFolder, dialect: Dialect)
     const name = space === undefined ? file : `${space}/${file}`
     const rewrites = rewritesPattern.exec(sql)?.[1]
     const checksum = createHash('sha256').update(sql).digest('hex')
-    return { name, sql, checksum, rewrites, concurrentIndexes: readConcurrentIndexes(sql), feature }
+    return {
+      name,
+      sql,
+      checksum,
+      rewrites,
+      concurrentIndexes: readConcurrentIndexes(sql),
+      steps: readSteps(sql),
+      feature,
+    }
   })
 }
 
@@ -101,6 +123,15 @@ function readConcurrentIndexes(sql: string): ConcurrentIndex[] {
     name,
     table,
     definition,
+  }))
+}
+
+function readSteps(sql: string): SteppedUpdate[] {
+  return [...sql.matchAll(stepsPattern)].map(([, without = '', table = '', set = '', where = '']) => ({
+    table,
+    set,
+    where,
+    without: without === '' ? [] : without.split(', '),
   }))
 }
 
@@ -131,7 +162,10 @@ function describe({ name, feature }: Migration): string {
 const spaceOf = (name: string) => (name.includes('/') ? name.slice(0, name.indexOf('/')) : '')
 const fileOf = (name: string) => name.slice(name.indexOf('/') + 1)
 
-/** Applies pending migrations. Returns their names. */
+/**
+ * Applies pending migrations. Returns their names. On a database that is in use, those of a space end before one that has work to
+ * do ahead of its transaction, because that needs what they do.
+ */
 export async function applyMigrations(
   transaction: MigrationTransaction,
   migrations: Migration[],
@@ -143,8 +177,10 @@ export async function applyMigrations(
   const applied = await transaction.query<AppliedMigration>(
     'SELECT name, checksum FROM schema_migrations ORDER BY name',
   )
-  const pending = findPending(migrations, applied)
+  const all = findPending(migrations, applied)
+  const pending = transaction.runSteps ? untilWorkAhead(all) : all
   await transaction.buildIndexes?.(pending.flatMap(({ concurrentIndexes }) => concurrentIndexes))
+  await transaction.runSteps?.(pending.flatMap(({ steps }) => steps))
   for (const migration of pending) {
     const { name, sql, checksum } = migration
     await transaction.prepare?.(migration)
@@ -160,6 +196,15 @@ export async function applyMigrations(
     ])
   }
   return pending.map(({ name }) => name)
+}
+
+function untilWorkAhead(pending: Migration[]): Migration[] {
+  const end = pending.findIndex(({ name, concurrentIndexes, steps }, i) => {
+    const before = pending[i - 1]
+    const follows = before !== undefined && spaceOf(name) !== '' && spaceOf(before.name) === spaceOf(name)
+    return follows && (concurrentIndexes.length > 0 || steps.length > 0)
+  })
+  return end < 0 ? pending : pending.slice(0, end)
 }
 
 /** Throws if the database has migrations that do not match. */

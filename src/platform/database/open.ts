@@ -48,11 +48,16 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
   const { db, migrate } = path === undefined ? await openOnServer(options) : openFile(path, options)
   if (options.isMigrated) return { db, applied: [] }
   try {
-    const applied = await migrate(async (transaction) => {
-      const names = await applyMigrations(transaction, migrations, clock.nowIso())
-      await countLists(transaction, options.countedLists ?? [])
-      return names
-    })
+    const applied: string[] = []
+    for (let isDone = false; !isDone; ) {
+      const names = await migrate(async (transaction) => {
+        const names = await applyMigrations(transaction, migrations, clock.nowIso())
+        await countLists(transaction, options.countedLists ?? [])
+        return names
+      })
+      applied.push(...names)
+      isDone = names.length === 0 || names.includes(migrations.at(-1)?.name as string)
+    }
     return { db, applied }
   } catch (error) {
     await db.close()
@@ -83,7 +88,7 @@ async function openOnServer(options: OpenOptions): Promise<Opened> {
   const { onConnectionLost = () => {}, observe = () => {}, random } = options
   return {
     db: await openPostgres({ ...options, onConnectionLost, observe, random: random.fraction }),
-    migrate: (work) => withPostgresMigrations(options.url, work),
+    migrate: (work) => withPostgresMigrations(options.url, work, options.onLongWork),
   }
 }
 

@@ -1,14 +1,13 @@
 /** The list of a collection: its page, its file, and the rows that are edited in it. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../../core/app-error.ts'
 import { principalOf } from '../../platform/access/route-guards.ts'
 import { sendCsv } from '../../platform/csv/csv-download.ts'
 import { compressResponse } from '../../platform/http/compression.ts'
 import { idOf, parseId } from '../../platform/http/ids.ts'
 import { chooseColumns, columnsParameter } from '../../platform/pages/components/columns.ts'
-import { listAddress, withoutBlanks } from '../../platform/pages/components/list-links.ts'
+import { listAddress, queryProblemOf, withoutBlanks } from '../../platform/pages/components/list-links.ts'
 import { isAllPicked } from '../../platform/pages/components/row-picks.ts'
-import { describeDetails, markAsForm } from '../../platform/validation/body-validation.ts'
+import { markAsForm } from '../../platform/validation/body-validation.ts'
 import type { DescribedField } from '../declare/describe.ts'
 import { readListQuery } from '../rest/routes.ts'
 import type { CollectionService, ReadRow } from '../service.ts'
@@ -154,8 +153,7 @@ async function list(service: CollectionService, query: Form, request: FastifyReq
   try {
     return { ...(await service.list(readListQuery(query), actorFor(request))), problem: undefined }
   } catch (error) {
-    const problem = error instanceof AppError && error.status === 422 ? describeDetails(error) : undefined
-    if (problem === undefined) throw error
+    const problem = queryProblemOf(error)
     const nothing = { rows: [], total: 0, next: undefined, previous: undefined }
     return { ...nothing, sort: { field: 'id', isDescending: false }, problem }
   }

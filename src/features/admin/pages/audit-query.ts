@@ -2,12 +2,11 @@
  * The audit trail as the console asks for it: with the parameters of the REST API, whose blanks count for nothing, emails
  * instead of numbers, and times as forms have them.
  */
-import { AppError } from '../../../core/app-error.ts'
 import { normaliseEmail } from '../../../core/email.ts'
 import type { ListQuery } from '../../../platform/listing/list-definition.ts'
 import { asksForList, readListQuery } from '../../../platform/listing/list-query.ts'
-import { type ListParameters, withoutBlanks } from '../../../platform/pages/components/list-links.ts'
-import { describeDetails, validationFailed } from '../../../platform/validation/body-validation.ts'
+import { type ListParameters, queryProblemOf, withoutBlanks } from '../../../platform/pages/components/list-links.ts'
+import { validationFailed } from '../../../platform/validation/body-validation.ts'
 import { auditOrders } from '../audit-orders.ts'
 
 export interface AskedAudit {
@@ -38,8 +37,7 @@ export async function readAuditQuery(
     const query = { ...shown, ...(await numbersOf(shown, findId)), ...exactTimes(shown), ...(cursor && { cursor }) }
     return { ...asked, query: { ...readListQuery(query, auditOrders), limit: perPage } }
   } catch (error) {
-    const problem = error instanceof AppError && error.status === 422 ? describeDetails(error) : undefined
-    if (problem === undefined) throw error
+    const problem = queryProblemOf(error)
     return { ...asked, query: undefined, problem }
   }
 }

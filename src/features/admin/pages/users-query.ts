@@ -1,9 +1,7 @@
 /** Users as the console asks for them: with the parameters of the REST API, whose blanks count for nothing. */
-import { AppError } from '../../../core/app-error.ts'
 import type { ListQuery } from '../../../platform/listing/list-definition.ts'
 import { asksForList } from '../../../platform/listing/list-query.ts'
-import { type ListParameters, withoutBlanks } from '../../../platform/pages/components/list-links.ts'
-import { describeDetails } from '../../../platform/validation/body-validation.ts'
+import { type ListParameters, queryProblemOf, withoutBlanks } from '../../../platform/pages/components/list-links.ts'
 import { readUserQuery } from '../user-orders.ts'
 
 export interface AskedUsers {
@@ -25,8 +23,7 @@ export function readUsersQuery(given: Readonly<Record<string, unknown>>, perPage
   try {
     return { ...asked, query: { ...readUserQuery({ ...asked.shown, cursor }), limit: perPage } }
   } catch (error) {
-    const problem = error instanceof AppError && error.status === 422 ? describeDetails(error) : undefined
-    if (problem === undefined) throw error
+    const problem = queryProblemOf(error)
     return { ...asked, query: undefined, problem }
   }
 }

@@ -1,11 +1,10 @@
 /** Reads lists in an order of choice, by the parameters of the API and the fields of the console's forms. */
-import { AppError } from '../../../core/app-error.ts'
 import { readFilterValue, wrongValue } from '../../../platform/listing/filter-values.ts'
 import type { ListField, ListQuery, Position, Sort } from '../../../platform/listing/list-definition.ts'
 import { asksForList, readListQuery } from '../../../platform/listing/list-query.ts'
 import type { SortedList } from '../../../platform/listing/sorted-list.store.ts'
-import type { ListParameters } from '../../../platform/pages/components/list-links.ts'
-import { describeDetails, validationFailed } from '../../../platform/validation/body-validation.ts'
+import { type ListParameters, queryProblemOf } from '../../../platform/pages/components/list-links.ts'
+import { validationFailed } from '../../../platform/validation/body-validation.ts'
 import { plainPrice } from '../price-text.ts'
 import { type Product, toNameKey } from '../product.ts'
 import { productOrders } from '../product-orders.ts'
@@ -54,8 +53,7 @@ export async function readOrdered(
     const asked = orderedQueryOf(given)
     return { query, sort: asked.sort, page: await sorted.page({ ...asked, limit }) }
   } catch (error) {
-    const problem = error instanceof AppError && error.status === 422 ? describeDetails(error) : undefined
-    if (problem === undefined) throw error
+    const problem = queryProblemOf(error)
     const nothing = { rows: [], total: 0, next: undefined, previous: undefined }
     return { query, sort: productOrders.defaultSort, page: nothing, problem }
   }

@@ -1,5 +1,5 @@
 /** What a list of the console shows, as CSV: a search, or what passes filters, in its order. Memory is bounded. */
-import { stringify } from 'csv-stringify/sync'
+import { csvText } from '../../../platform/csv/csv-text.ts'
 import type { ListQuery } from '../../../platform/listing/list-definition.ts'
 import type { SortedList } from '../../../platform/listing/sorted-list.store.ts'
 import { groupByLength, isWhole, type ListedProduct, type Product } from '../product.ts'
@@ -30,7 +30,7 @@ export async function* exportList(
   { store, sorted, keySearch }: ListExportDeps,
   asked: ListQuery | ExportedSearch,
 ): AsyncGenerator<string> {
-  yield stringify([exportedColumns])
+  yield csvText([exportedColumns])
   // By cursor: what changes meanwhile is in the file once or not at all.
   const lists = 'q' in asked ? readFound(asked) : sorted.batches({ ...asked, skip: 0, limit: productsPerRead })
   for await (const listed of lists) {

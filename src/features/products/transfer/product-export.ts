@@ -1,7 +1,6 @@
 /** Exports all products that are not deleted, by id, in pages; long ones one by one, to bound memory. */
-import { stringify } from 'csv-stringify/sync'
 import type { Format } from '../../../collections/transfer/records.ts'
-import { defuseFormula } from '../../../platform/csv/formulas.ts'
+import { type CsvCell, csvText } from '../../../platform/csv/csv-text.ts'
 import type { MaintainedCounts } from '../../../platform/database/maintained-counts.ts'
 import { groupByLength, isWhole, type Product } from '../product.ts'
 import { columns } from '../product-columns.store.ts'
@@ -28,7 +27,7 @@ export interface ProductExportDeps {
 
 export function createProductExport({ counts, exports, store }: ProductExportDeps) {
   async function* pages(layout: ExportLayout): AsyncGenerator<ExportedPage> {
-    if (layout.format === 'csv') yield { text: stringify([exportedColumns]), products: 0 }
+    if (layout.format === 'csv') yield { text: csvText([exportedColumns]), products: 0 }
     for (let last = 0; ; ) {
       const listed = await exports.readPage(last)
       for (const group of groupByLength(listed)) {
@@ -55,13 +54,10 @@ export function exportText(products: readonly Product[], { format, isExact }: Ex
     return products.map((product) => `${JSON.stringify(toRow(product, product.price_cents / 100))}\n`).join('')
   }
   const rows = products.map((product) => toRow(product, (product.price_cents / 100).toFixed(2)))
-  return stringify(rows, {
-    columns: [...exportedColumns],
-    cast: { boolean: String, ...(!isExact && { string: defuseFormula }) },
-    // A carriage return at the end of a row would be read as half of a line break. The other characters separate cells in
-    // other locales, after which the text could start like a formula.
-    quoted_match: /[\r;\t|]/,
-  })
+  return csvText(
+    rows.map((row) => exportedColumns.map((column) => row[column] as CsvCell)),
+    { isExact },
+  )
 }
 
 function toRow(product: Product, price: unknown): Record<string, unknown> {

@@ -1,7 +1,9 @@
 /** Links of lists whose whole state is in their address, so that it can be shared. */
+import { AppError } from '../../../core/app-error.ts'
 import { writeListCursor, writeSort } from '../../listing/list-cursor.ts'
 import type { Position, Sort } from '../../listing/list-definition.ts'
 import type { SortedPage } from '../../listing/sorted-list.store.ts'
+import { describeDetails } from '../../validation/body-validation.ts'
 import { type Html, html } from '../html.ts'
 
 /** Parameters of the address: those of the REST API, and what else a page has. */
@@ -19,6 +21,13 @@ export interface ShownList {
 export function withoutBlanks(query: Readonly<Record<string, unknown>>): Record<string, string> {
   const given = Object.entries(query).map(([name, value]) => [name, [value].flat()[0]])
   return Object.fromEntries(given.filter(([, text]) => typeof text === 'string' && text.trim() !== ''))
+}
+
+/** What is wrong with a query, to be shown in place of the rows. Rethrows any other error. */
+export function queryProblemOf(error: unknown): string {
+  const problem = error instanceof AppError && error.status === 422 ? describeDetails(error) : undefined
+  if (problem === undefined) throw error
+  return problem
 }
 
 export function listAddress(path: string, query: ListParameters): string {

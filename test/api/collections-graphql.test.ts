@@ -94,10 +94,7 @@ onAnyEngine('a collection over GraphQL', (engine) => {
     assert.deepEqual((await as(chief.access)(`mutation { deleteTicket(id: ${ticketId}) }`)).body.data, {
       deleteTicket: true,
     })
-    assert.equal(
-      (await as(ada.access)(`{ ticket(id: ${ticketId}) { id } }`)).body.errors[0].message,
-      'Not found',
-    )
+    assert.equal((await as(ada.access)(`{ ticket(id: ${ticketId}) { id } }`)).body.errors[0].message, 'Not found')
     const restored = await as(chief.access)(`mutation { restoreTicket(id: ${ticketId}) { title comments { text } } }`)
     assert.deepEqual(
       restored.body.data?.restoreTicket,

@@ -19,6 +19,7 @@ import { createSingleUseIds } from '../platform/database/single-use-ids.ts'
 import { countWriteFailures } from '../platform/database/write-failures.ts'
 import { createEvents } from '../platform/events/events.ts'
 import type { Feature } from '../platform/feature.ts'
+import { createSharedResponses } from '../platform/http/shared-responses.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createLimiters } from '../platform/limiter/limiter.ts'
 import type { Log } from '../platform/log/logger.ts'
@@ -36,6 +37,9 @@ import { warnOfLonelyTopics } from './lonely-topics.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
 import { openSecrets } from './open-secrets.ts'
 import { openServiceDatabase, type ServiceDatabaseOptions } from './open-service-database.ts'
+
+/** Of each thread. */
+const maxSharedBytes = 16 * 1024 * 1024
 
 export interface InfrastructureOptions extends Pick<ServiceDatabaseOptions, 'onWriterDeath'> {
   config: CoreConfig
@@ -158,6 +162,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       jobs: declared.jobs,
       mail,
       changes,
+      responses: createSharedResponses({ maxBytes: maxSharedBytes }),
       nodes: createNodes({
         store: db.dialect === 'postgres' ? createNodeStore(db) : undefined,
         clock,

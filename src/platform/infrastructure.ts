@@ -11,6 +11,7 @@ import type { MaintainedCounts } from './database/maintained-counts.ts'
 import type { DeclaredSchema } from './database/migrations.ts'
 import type { SingleUseIds } from './database/single-use-ids.ts'
 import type { Events } from './events/events.ts'
+import type { SharedResponses } from './http/shared-responses.ts'
 import type { LimitPerAddress } from './limiter/connections-per-address.ts'
 import type { CreateLimiter } from './limiter/limiter.ts'
 import type { Log } from './log/logger.ts'
@@ -47,6 +48,8 @@ export interface Infrastructure<Config = CoreConfig> {
   readonly mail: Mail | undefined
   /** What was committed, in order: for readers that must miss nothing. */
   readonly changes: ChangeLog
+  /** Responses to send again for as long as nothing changes. */
+  readonly responses: SharedResponses
   /** Names of the jobs that features declare. */
   readonly jobs: readonly string[]
   /** The nodes that share the database. */

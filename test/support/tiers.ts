@@ -30,6 +30,7 @@ export const aboutThreads: readonly string[] = [
   'lock-notices',
   'metrics',
   'products-http',
+  'products-kept-lists',
   'refresh',
   'sockets-limits',
   'threads',

@@ -17,6 +17,7 @@ export const productOrders: ListDefinition = {
   indexes: [
     { equal: [], order: 'id' },
     { equal: ['active'], order: 'name' },
+    { equal: ['category'], order: 'price' },
     { equal: ['active'], order: 'price' },
     { equal: ['active'], order: 'stock' },
     { equal: ['active'], order: 'updated_at' },

@@ -30,7 +30,7 @@ export function createProductsService(
   infrastructure: Infrastructure<ProductsConfig>,
   { users }: { users: UsersService },
 ) {
-  const { config, clock, db, counts, events, announce, random, changes, limitPerAddress } = infrastructure
+  const { config, clock, db, counts, events, announce, random, changes, responses, limitPerAddress } = infrastructure
   const { collectionLimit, writePermission } = config.products
   const store = createProductStore({ db, clock, counts })
   const createIndex = db.dialect === 'sqlite' ? createSqliteNameIndex : createPostgresNameIndex
@@ -89,6 +89,7 @@ export function createProductsService(
     publicUrl: config.server.publicUrl,
     random,
     changes,
+    responses,
     topic: productTopic,
     changeReadersPerAddress: limitPerAddress('change-readers', config.graphql.maxSocketsPerAddress),
     /** Publishes to GraphQL subscribers on every node. */

@@ -5,13 +5,14 @@ import { createChangesHandler } from '../../platform/changes/http/changes-handle
 import { compressResponse } from '../../platform/http/compression.ts'
 import { ifMatch, isUnchanged } from '../../platform/http/conditional-requests.ts'
 import { idOf } from '../../platform/http/ids.ts'
-import { sendList } from '../../platform/http/long-lists.ts'
+import { bodyOfShortList, type ListOptions, sendList } from '../../platform/http/long-lists.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
+import type { Kept, SharedResponses } from '../../platform/http/shared-responses.ts'
 import type { ConnectionsPerAddress } from '../../platform/limiter/connections-per-address.ts'
 import { asksForList, readListQuery } from '../../platform/listing/list-query.ts'
 import { cursorLinksOf, cursorMetaOf } from '../../platform/listing/list-responses.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
-import { etagOfManyProducts, etagOfProduct, type Product } from './product.ts'
+import { etagOfManyProducts, etagOfProduct, type ListedProduct, type Product } from './product.ts'
 import { productOrders } from './product-orders.ts'
 import { OneProduct, toResource } from './product-resource.ts'
 import { productTopic } from './product-topic.ts'
@@ -25,6 +26,7 @@ export interface ProductRoutesDeps {
   products: Products
   lists: ProductLists
   changes: ChangeLog
+  responses: SharedResponses
   changeReadersPerAddress: ConnectionsPerAddress
   /** Required for writing, in addition to a token. */
   writePermission: string | undefined
@@ -37,8 +39,8 @@ const lengthOfRest = 500
 
 /** A plugin below productsPath, so that the Cache-Control hook applies to all its routes. */
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
-  const { products, lists, changes } = deps
-  const { sendCollection, sendSorted, sendMany } = createListSending(lists)
+  const { products, lists, changes, responses } = deps
+  const { read, send } = createListSending(lists)
   const mayWrite = (action: 'create' | 'update' | 'delete') => createWriteAccess(deps.writePermission, action)
   // Caches may store products but must revalidate, which the ETag makes cheap.
   app.addHook('onRequest', (_request, reply, next) => {
@@ -53,18 +55,14 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
       onSend: compressResponse,
     },
     async (request, reply) => {
+      const { topic } = productTopic
       // Before the rows: whatever changes from here on is read from this cursor.
-      reply.header('x-cursor', changes.cursors.issue(await changes.latestOf(productTopic.topic)))
-      const q = textOf(request.query.q)
-      if (asksForList(request.query)) return sendSorted(request, reply)
-      if (q !== undefined) return sendCollection(request, reply, await lists.search(q))
-      const category = textOf(request.query.category)
-      if (category !== undefined) return sendCollection(request, reply, await lists.byCategory(category))
-      const page = pageOf(request.query)
-      const listed = await lists.page(page)
-      const meta = metaOf(page, listed.total)
-      reply.header('link', linksOf(productsPath, meta))
-      return sendMany(request, reply, { list: listed, metaOf: () => meta })
+      const { position, state } = responses.isKnown(request.url)
+        ? await changes.stateOf(topic, 'products')
+        : { position: await changes.latestOf(topic) }
+      reply.header('x-cursor', changes.cursors.issue(position))
+      if (state === undefined) return send(request, reply, await read(request.query))
+      return send(request, reply, await responses.find(request.url, state, async () => keep(await read(request.query))))
     },
   )
 
@@ -121,49 +119,83 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
   })
 }
 
+/** A list as it is sent. */
+interface ListResponse {
+  etag: string
+  headers: Readonly<Record<string, string>>
+  content: ListOptions<ListedProduct> | { body: string }
+}
+
 function createListSending(lists: ProductLists) {
-  async function sendCollection(request: FastifyRequest, reply: FastifyReply, list: ProductList) {
-    if (list.isCut) reply.header('x-truncated', 'true')
-    return sendMany(request, reply, { list, metaOf: (total) => ({ total }) })
+  async function read(query: Readonly<Record<string, unknown>>): Promise<ListResponse> {
+    if (asksForList(query)) return readSorted(query)
+    const q = textOf(query.q)
+    if (q !== undefined) return readCollection(await lists.search(q))
+    const category = textOf(query.category)
+    if (category !== undefined) return readCollection(await lists.byCategory(category))
+    const page = pageOf(query)
+    const listed = await lists.page(page)
+    const meta = metaOf(page, listed.total)
+    return toResponse(listed, () => meta, { link: linksOf(productsPath, meta) })
+  }
+
+  function readCollection(list: ProductList): Promise<ListResponse> {
+    return toResponse(list, (total) => ({ total }), list.isCut ? { 'x-truncated': 'true' } : {})
   }
 
   /** By sort, filters and cursor. `filter[category]` also finds inactive products, which `category` does not. */
-  async function sendSorted(request: FastifyRequest<{ Querystring: Record<string, unknown> }>, reply: FastifyReply) {
-    if (textOf(request.query.category) !== undefined) {
+  async function readSorted(given: Readonly<Record<string, unknown>>): Promise<ListResponse> {
+    if (textOf(given.category) !== undefined) {
       throw validationFailed({ category: ['Cannot be combined with sort, filter or cursor'] })
     }
-    const query = readListQuery(request.query, productOrders)
+    const query = readListQuery(given, productOrders)
     const { page, ...list } = await lists.sorted(query)
     const meta = cursorMetaOf(query, page)
-    const links = cursorLinksOf(productsPath, request.query, meta)
-    if (links !== undefined) reply.header('link', links)
-    return sendMany(request, reply, { list, metaOf: () => meta })
+    const link = cursorLinksOf(productsPath, given, meta)
+    return toResponse(list, () => meta, link === undefined ? {} : { link })
   }
 
-  async function sendMany(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { list, metaOf }: { list: ProductList; metaOf(sent: number): object },
-  ): Promise<FastifyReply> {
-    const { keys, isCut } = list
-    const etag = await etagOfManyProducts(keys, { ...metaOf(keys.length), isCut })
+  async function toResponse(
+    { keys, products, isCut }: ProductList,
+    meta: (sent: number) => object,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<ListResponse> {
+    return {
+      etag: await etagOfManyProducts(keys, { ...meta(keys.length), isCut }),
+      headers,
+      content: {
+        items: products,
+        // Only called for complete products; other lists are streamed.
+        toResource: (product) => toResource(product as Product),
+        lengthOf: ({ description }) => (description === null ? undefined : description.length + lengthOfRest),
+        // Only the ids: keys are many times as large, and a slow client keeps this in memory until the end.
+        parts: (reading) =>
+          lists.parts(
+            Float64Array.from(keys, ({ id }) => id),
+            reading,
+          ),
+        meta,
+      },
+    }
+  }
+
+  function send(request: FastifyRequest, reply: FastifyReply, { etag, headers, content }: ListResponse) {
+    reply.headers(headers)
     if (isUnchanged(request, reply, etag)) return reply.send()
-    return sendList(request, reply, {
-      items: list.products,
-      // Only called for complete products; other lists are streamed.
-      toResource: (product) => toResource(product as Product),
-      lengthOf: ({ description }) => (description === null ? undefined : description.length + lengthOfRest),
-      // Only the ids: keys are many times as large, and a slow client keeps this in memory until the end.
-      parts: (reading) =>
-        lists.parts(
-          Float64Array.from(keys, ({ id }) => id),
-          reading,
-        ),
-      meta: metaOf,
-    })
+    if ('body' in content) return reply.type('application/json; charset=utf-8').send(content.body)
+    return sendList(request, reply, content)
   }
 
-  return { sendCollection, sendSorted, sendMany }
+  return { read, send }
+}
+
+/** With its body, if that is short. */
+function keep(response: ListResponse): ListResponse & Kept {
+  const body = 'body' in response.content ? response.content.body : bodyOfShortList(response.content)
+  if (body === undefined) return { ...response, bytes: undefined }
+  const { link = '' } = response.headers
+  // Two for each character, where one is beyond Latin.
+  return { ...response, content: { body }, bytes: 2 * (body.length + link.length) }
 }
 
 function changing(request: FastifyRequest) {

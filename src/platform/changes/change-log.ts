@@ -14,7 +14,7 @@ import { createPageReader } from './page-reader.ts'
 import type { ChangePage, FollowQuery, OnPage, ReadQuery } from './pages.ts'
 import { createSettledPosition } from './settled-position.ts'
 import { createTail } from './tail.ts'
-import { createTopicPositions } from './topic-positions.ts'
+import { createTopicPositions, type TopicState } from './topic-positions.ts'
 import { type ChangeTopics, createChangeTopics } from './topics.ts'
 import { createWatch } from './watch.ts'
 
@@ -23,6 +23,8 @@ export interface ChangeLog {
   latest(): Promise<number>
   /** The same for readers of one topic. Says nothing of what others log. */
   latestOf(topic: string): Promise<number>
+  /** What the rows of a topic are as of now, including all that was committed before the call. */
+  stateOf(topic: string, table: string): Promise<TopicState>
   /** Throws 410 if the entry at `after` is not kept. */
   read(query: ReadQuery): Promise<ChangePage>
   /** Pages of entries as they come, until the signal is aborted. The next one is read when it is asked for. */
@@ -61,7 +63,7 @@ export async function createChangeLog({ db, bus, clock, log, cursors }: ChangeLo
   let lookedAt = Number.NEGATIVE_INFINITY
   const last = () => settled.last() ?? 0
   const pages = createPageReader({ store, tail, settled, look })
-  const topicPositions = createTopicPositions({ store, cursors, latest })
+  const topicPositions = createTopicPositions({ store, dialect: db.dialect, cursors, latest })
 
   function forget(): void {
     tail.clear()
@@ -110,6 +112,7 @@ export async function createChangeLog({ db, bus, clock, log, cursors }: ChangeLo
     cursors,
     latest,
     latestOf: topicPositions.latestOf,
+    stateOf: topicPositions.stateOf,
 
     async read(query) {
       await look()

@@ -75,6 +75,11 @@ const newestText = `
   ) AS newest ON newest.id = c.id
   ORDER BY c.id DESC`
 
+/** The second one changes when the table is emptied by TRUNCATE, which logs nothing. */
+const sinceText = `
+  SELECT (SELECT COUNT(*) FROM changes WHERE topic = $1 AND (topic, id) > ($1, $2)) AS entries,
+    pg_relation_filenode(to_regclass($3)) AS file`
+
 /** Whoever has taken an id holds this lock until the end of the transaction, and takes it before the id. */
 const holdersText = `
   SELECT virtualtransaction AS holder FROM pg_locks
@@ -153,6 +158,12 @@ export function createChangeStore(db: Database) {
       if (last) return last.id
       const prefix = await db.get<{ position: number }>(`SELECT ${prefixText} AS position`)
       return Math.max(firstEntry, prefix?.position ?? firstEntry)
+    },
+
+    /** On PostgreSQL: what is committed now of a topic beyond an entry up to which the log is complete, in whatever order. */
+    async readSince(topic: string, after: number, table: string): Promise<string> {
+      const since = await db.get<{ entries: number; file: number }>(sinceText, [topic, after, table])
+      return `${since?.entries} ${since?.file}`
     },
 
     /** What has happened to one entity. */

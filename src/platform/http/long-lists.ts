@@ -88,15 +88,12 @@ export async function sendList<Item>(
   reply: FastifyReply,
   options: ListOptions<Item>,
 ): Promise<FastifyReply> {
-  const { items, toResource, lengthOf, meta } = options
+  const { items, lengthOf, meta } = options
   reply.type('application/json; charset=utf-8')
   const length = items && lengthOfAll(items, lengthOf)
   if (items !== undefined && length !== undefined) {
     if (length <= uncountedBytes || (length <= maxWholeBytes && sharedMemory.tryReserve(reply.raw, length))) {
-      // JSON.stringify of the whole list takes half the time of a schema-based serializer per item.
-      if (items.length <= itemsPerChunk && length <= bytesPerChunk) {
-        return reply.send(JSON.stringify({ data: items.map(toResource), meta: meta(items.length) }))
-      }
+      if (items.length <= itemsPerChunk && length <= bytesPerChunk) return reply.send(serialize(items, options))
       return reply.send(await serializeInChunks(items, options))
     }
   }
@@ -119,6 +116,19 @@ export async function sendList<Item>(
   const first = await bytes.next()
   ticket.isBegun = true
   return reply.send(Readable.from(prepend(first, bytes), { objectMode: false, highWaterMark: 1 }))
+}
+
+/** The body of a list that is short enough to be kept. */
+export function bodyOfShortList<Item>(options: ListOptions<Item>): string | undefined {
+  const { items, lengthOf } = options
+  if (items === undefined || items.length > itemsPerChunk) return undefined
+  const length = lengthOfAll(items, lengthOf)
+  return length !== undefined && length <= uncountedBytes ? serialize(items, options) : undefined
+}
+
+/** JSON.stringify of the whole list takes half the time of a schema-based serializer per item. */
+function serialize<Item>(items: readonly Item[], { toResource, meta }: ListOptions<Item>): string {
+  return JSON.stringify({ data: items.map(toResource), meta: meta(items.length) })
 }
 
 function lengthOfAll<Item>(items: readonly Item[], lengthOf: (item: Item) => number | undefined): number | undefined {

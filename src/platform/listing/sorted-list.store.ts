@@ -76,12 +76,17 @@ export function createSortedList<Row extends { id: number }>({
     const walk = planWalk(query, definition)
     if (walk.rest.length === 0) return { walk, finder: undefined }
     const finders = [...planFinders(query.filters, walk.rest, definition), ...(await planSearch(query.filters))]
+    const { finder, fewest } = await findFewest(finders, query, maxRead)
+    return { walk, finder: finder && { ...finder, found: fewest } }
+  }
+
+  /** No finder if each of them finds more than `most` rows. */
+  async function findFewest(finders: readonly Finder[], query: ListQuery, most: number) {
     const found = await Promise.all(
-      finders.map((finder) => count(countFoundSql(finder, query, { definition, most: maxRead + 1 }))),
+      finders.map((finder) => count(countFoundSql(finder, query, { definition, most: most + 1 }))),
     )
     const fewest = Math.min(...found)
-    const finder = finders[found.indexOf(fewest)]
-    return { walk, finder: finder && fewest <= maxRead ? { ...finder, found: fewest } : undefined }
+    return { fewest, finder: fewest <= most ? finders[found.indexOf(fewest)] : undefined }
   }
 
   async function planSearch(filters: Filters): Promise<TextFinder[]> {
@@ -96,13 +101,18 @@ export function createSortedList<Row extends { id: number }>({
   }
 
   /** One more than the page has, to know whether there are more. */
-  function read({ walk, finder }: Plan, query: ListQuery): Promise<(Row & ListRow)[]> {
+  async function read({ walk, finder }: Plan, query: ListQuery): Promise<(Row & ListRow)[]> {
     const options = { definition, dialect: db.dialect, columns, skip: query.skip, limit: query.limit + 1 }
     if (finder) return run(findSql(finder, query, { ...options, most: maxRead + 1 }))
+    const walkOver = async (walked: number): Promise<(Row & ListRow)[]> => {
+      const { sql, params } = walkSql(walk, query, { ...options, walked })
+      return walked <= maxQuickRead ? db.all(sql, params) : db.scan(sql, params)
+    }
     const needed = query.skip + query.limit + 1
-    const walked = walk.rest.length === 0 ? needed : Math.max(maxWalked, needed)
-    const { sql, params } = walkSql(walk, query, { ...options, walked })
-    return walked <= maxQuickRead ? db.all(sql, params) : db.scan(sql, params)
+    if (walk.rest.length === 0) return walkOver(needed)
+    // Mostly enough, where a filter passes one row in ten.
+    const first = needed <= maxQuickRead ? await walkOver(maxQuickRead) : []
+    return first.length > query.limit ? first : walkOver(Math.max(maxWalked, needed))
   }
 
   /** Where a walk that has read enough ends without having filled its page. */
@@ -113,17 +123,24 @@ export function createSortedList<Row extends { id: number }>({
     return end && { value: end.list_value, id: end.id, isBefore: query.position?.isBefore ?? false }
   }
 
-  async function total({ walk, finder }: Plan, query: ListQuery): Promise<number | null> {
+  async function total({ finder }: Plan, query: ListQuery): Promise<number | null> {
     const { filters, isCounted } = query
     if (Object.keys(filters).length === 0) return countAll()
     if (finder?.settles.length === Object.keys(filters).length) return finder.found
     if (finder) return count(countPassingSql(finder, query, { definition, most: maxRead + 1 }))
     if ((await countAll()) <= maxCounted) return count(countAllPassingSql(query, definition))
     if (isCounted) return countInSteps(query.filters, { definition, dialect: db.dialect, run })
-    if (walk.rest.length > 0) return null
-    const whole = { index: walk.index, settles: Object.keys(filters) }
-    const found = await count(countFoundSql(whole, query, { definition, most: maxCounted + 1 }))
-    return found > maxCounted ? null : found
+    return countUpTo(maxCounted, query)
+  }
+
+  /** By the index that settles most, or that finds fewest rows. Null if each of them finds more. */
+  async function countUpTo(most: number, query: ListQuery): Promise<number | null> {
+    const names = Object.keys(query.filters)
+    const finders = planFinders(query.filters, names, definition)
+    const whole = finders.find(({ settles }) => settles.length === names.length)
+    const { fewest, finder } = await findFewest(whole ? [whole] : finders, query, most)
+    if (!finder) return null
+    return whole ? fewest : count(countPassingSql(finder, query, { definition, most: most + 1 }))
   }
 
   async function readPage(planned: Plan, query: ListQuery): Promise<Omit<SortedPage<Row>, 'total'>> {

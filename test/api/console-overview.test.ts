@@ -11,7 +11,7 @@ import { enableTwoFactor, logIn, register, signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
 import { findTableScans, recordStatements } from '../support/query-plans.ts'
 import { startApiWithRoles } from '../support/roles.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const path = '/console/overview'
 const daySeconds = 86_400

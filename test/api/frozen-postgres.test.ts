@@ -9,7 +9,7 @@ import { logIn, signIn } from '../support/people.ts'
 import { startPrivatePostgres } from '../support/private-servers.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { startProxy } from '../support/proxy.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const poolSize = 3
 /** Five seconds are promised; the rest allows for a busy machine. It used to be 36 seconds. */

@@ -13,7 +13,8 @@ import { runLoaded } from '../support/loaded-program.ts'
 import { again, password, type SignedIn, signIn } from '../support/people.ts'
 import { startProxy } from '../support/proxy.ts'
 import { freePort } from '../support/servers.ts'
-import { chosen, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { chosen } from '../support/tiers.ts'
 import { type Open, startWatchingApi, type WatchingApi } from '../support/watched-connections.ts'
 
 const log = createLogger({ level: 'silent', isTerminal: false })

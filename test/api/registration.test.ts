@@ -9,7 +9,8 @@ import { runLoaded } from '../support/loaded-program.ts'
 import { migrationsBefore, openOptions } from '../support/migrations.ts'
 import { claimsOf, logIn, many, password, register, signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
-import { amount, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { amount } from '../support/tiers.ts'
 
 /** A database of a version without normalized emails, with several batches of users, the last of whom is the victim. */
 async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly string[] = []) {

@@ -9,7 +9,7 @@ import { signIn } from '../support/people.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, openTransport, shareSocketApi, startSocketApi, wide } from '../support/sockets.ts'
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const counter = 'subscription { counter { count } }'
 /** A trusted proxy can set any client address. */

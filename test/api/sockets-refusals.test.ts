@@ -9,7 +9,7 @@ import { sendRaw } from '../support/raw-http.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, startSocketApi } from '../support/sockets.ts'
 import { createStandaloneSockets } from '../support/standalone-sockets.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const upgrade = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
 const key = 'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws'
 import { eventually } from '../support/eventually.ts'
 import { openSocket, startSocketApi, wide } from '../support/sockets.ts'
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const text = 'x'.repeat(100_000)
 

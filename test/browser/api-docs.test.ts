@@ -11,7 +11,8 @@ import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
 import { anyWords, brokenWords, keepsNobodyOut, shiftsOf, worksByKeyboard } from '../support/page-checks.ts'
 import { again, register } from '../support/people.ts'
-import { isFull, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { isFull } from '../support/tiers.ts'
 
 const shared = share((owner) => startBrowsedApi(owner))
 

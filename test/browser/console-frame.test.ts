@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { keepsNobodyOut, shiftsOf } from '../support/page-checks.ts'
 import { createProduct } from '../support/products.ts'
 import { type SlowPages, startSlowPages } from '../support/slow-pages.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const shared = share((owner) => startBrowsedApi(owner, { env: unlimitedRates }))
 

@@ -12,7 +12,7 @@ import { keepsNobodyOut } from '../support/page-checks.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import type { ApiWithRoles } from '../support/roles.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const list = '/console/products'
 const rowOf = (page: Page, name: string) => page.locator('#results tr', { hasText: name })

@@ -9,7 +9,7 @@ import { enter, fill, fits, go, isClean, lists, press, sees, tells } from '../su
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 test('signing in, creating and deleting a product work with the keyboard alone', async (t) => {
   const { page, user, visit } = await start(t, '/console/sign-in', { isAlone: true })

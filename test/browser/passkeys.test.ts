@@ -13,7 +13,7 @@ import { blocksOf } from '../support/docs.ts'
 import { type ColorScheme, keepsNobodyOut } from '../support/page-checks.ts'
 import { enableTwoFactor, password, type SignedIn, signIn } from '../support/people.ts'
 import type { ApiWithRoles } from '../support/roles.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 interface Console extends Visit {
   api: ApiWithRoles

@@ -7,7 +7,7 @@ import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const shared = share((owner) => startBrowsedApi(owner))
 

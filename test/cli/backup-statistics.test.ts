@@ -6,7 +6,8 @@ import { run, shareArchive } from '../support/archive-commands.ts'
 import { placeOf, tablesIn, tablesOfDatabase } from '../support/archives.ts'
 import { createDatabaseUrl, engines } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { chosen, isFull, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { chosen, isFull } from '../support/tiers.ts'
 
 const shared = shareArchive(500)
 

@@ -18,7 +18,8 @@ import { enableTwoFactor, logIn, many, signIn, totp } from '../support/people.ts
 import { collect, type Ended, environment } from '../support/process.ts'
 import { createProduct, namesOf, productsPath } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
-import { amount, chosen, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { amount, chosen } from '../support/tiers.ts'
 
 function assertRefused(ended: Ended, code: number, line: RegExp): void {
   assert.equal(ended.code, code, ended.stderr)

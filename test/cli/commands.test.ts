@@ -11,7 +11,8 @@ import { runLoaded } from '../support/loaded-program.ts'
 import { becomeNobody } from '../support/other-user.ts'
 import { type Ended, latchkey, startProcess } from '../support/process.ts'
 import { freePort } from '../support/servers.ts'
-import { chosen, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { chosen } from '../support/tiers.ts'
 
 const secret = 'a secret that only the tests know and use'
 

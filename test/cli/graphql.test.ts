@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { latchkey, startProcess } from '../support/process.ts'
 import { openSocket } from '../support/sockets.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const secret = 'a secret that only the tests know and use'
 const counter = 'subscription { counter { count } }'

@@ -15,7 +15,8 @@ import { createDatabaseUrl, onAnyEngine, onEachEngine, temporaryFolder } from '.
 import { eventually } from '../support/eventually.ts'
 import { ownMigrations } from '../support/migrations.ts'
 import { environment, latchkey } from '../support/process.ts'
-import { amount, isFull, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { amount, isFull } from '../support/tiers.ts'
 
 const badEvery = 1000
 

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { startProcess } from '../support/process.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const refusal =
   /^latchkey: the database file .*test\.db is served by another Latchkey process: two would share neither subscriptions nor rate limits\. Stop that one first, or use PostgreSQL for several\n$/

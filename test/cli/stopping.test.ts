@@ -6,7 +6,8 @@ import { eventually } from '../support/eventually.ts'
 import { startCollector } from '../support/otlp-collector.ts'
 import { startProcess } from '../support/process.ts'
 import { openSocket } from '../support/sockets.ts'
-import { chosen, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { chosen } from '../support/tiers.ts'
 
 /** Longer than a test may take: a stop that waited for it would fail. */
 const forEver = '3600'

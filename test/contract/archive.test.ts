@@ -21,7 +21,8 @@ import {
 } from '../support/archives.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
-import { amount, chosen, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { amount, chosen } from '../support/tiers.ts'
 
 const samples = {
   sqlite: `CREATE TABLE samples (

@@ -6,7 +6,7 @@ import { AppError } from '../../src/core/app-error.ts'
 import { createDatabaseUrl, engines } from '../support/databases.ts'
 import { connectionOf, insertOwner, open } from '../support/owners-schema.ts'
 import { startProxy } from '../support/proxy.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 describe('a slow database', { concurrency: true }, () => {
   test('if another process keeps the SQLite file locked, waiting writes are refused after one timeout in total', async (t) => {

@@ -14,7 +14,7 @@ import { createLogger } from '../../src/platform/log/logger.ts'
 import { createDatabaseUrl, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const now = 1_770_000_000
 const listener = 'search-index'

@@ -10,7 +10,7 @@ import { createMovableClock } from '../../src/testing/clock.ts'
 import { createDatabaseUrl, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const name = 'close-stale'
 const log = createLogger({ level: 'silent', isTerminal: false })

@@ -9,7 +9,7 @@ import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { register } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const path = '/console/products/import'
 const header = 'name,description,price\n'

@@ -10,7 +10,7 @@ import { ask, codeOf, graphqlPath, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const newer = { accept: 'application/graphql-response+json' }
 

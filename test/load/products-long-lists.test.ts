@@ -15,7 +15,8 @@ import { many, signIn } from '../support/people.ts'
 import { idsOf, productsPath, sampleRow } from '../support/products.ts'
 import { recordReads } from '../support/record-reads.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
-import { amount, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { amount } from '../support/tiers.ts'
 
 const megabyte = 1_000_000
 /** More than the sockets of both sides buffer. */

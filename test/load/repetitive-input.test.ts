@@ -11,7 +11,8 @@ import { onAnyEngine } from '../support/databases.ts'
 import { type Described, startDescribedApi } from '../support/openapi-document.ts'
 import { forHeader, type RepetitiveText, repeat, repetitiveTexts } from '../support/repetitive-texts.ts'
 import { openSocket } from '../support/sockets.ts'
-import { amount, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { amount } from '../support/tiers.ts'
 
 /** Length of a body or a message. A quadratic cost of a nanosecond for each pair of characters is a second. */
 const longLength = 32 * 1024

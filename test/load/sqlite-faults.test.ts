@@ -17,7 +17,7 @@ import { send } from '../support/graphql.ts'
 import { again, signIn } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
 import { lamp, productsPath } from '../support/products.ts'
-import { testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
 
 const pageBytes = 4096
 const hashSlowly = promisify(pbkdf2)

@@ -13,7 +13,8 @@ import { openOptions, ownMigrations } from '../support/migrations.ts'
 import { send } from '../support/own-connection.ts'
 import { startProcess } from '../support/process.ts'
 import { openSocket } from '../support/sockets.ts'
-import { isFull, testInFull } from '../support/tiers.ts'
+import { testInFull } from '../support/test-in-full.ts'
+import { isFull } from '../support/tiers.ts'
 
 const probe = join(import.meta.dirname, '..', 'support', 'extensions', 'probe.ts')
 

@@ -1,6 +1,5 @@
 /** What a run is for: `npm run test:fast` while you edit, `npm test` for every claim, `npm run test:full` everywhere. */
 import { globSync } from 'node:fs'
-import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 
 export const tiers = ['fast', 'normal', 'full'] as const
@@ -61,6 +60,3 @@ export function chosen<T>(all: readonly T[], isChosen: (each: T, index: number) 
 export function amount({ full, otherwise }: { full: number; otherwise: number }): number {
   return isFull ? full : otherwise
 }
-
-/** A test that takes long, of something that a shorter one touches too: only `npm run test:full` runs it. */
-export const testInFull = (isFull ? test : () => {}) as typeof test

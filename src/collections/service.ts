@@ -437,6 +437,13 @@ export function createCollectionService({
     return { ...JSON.parse(found.values), id: row_id, version: 1, created_at, updated_at: created_at }
   }
 
+  interface Change {
+    id: number
+    read: ReadBody
+    isExpected: Expectation
+    once?: Once
+  }
+
   async function update(
     id: number | undefined,
     body: unknown,
@@ -452,7 +459,18 @@ export function createCollectionService({
       requireDecided('update', actor)
       throw validationFailed(problems.details ?? {})
     }
-    const once = key === undefined || actor === anonymous ? undefined : onceOf(requireKeyLength(key), read, actor, id)
+    if (key === undefined || actor === anonymous) return change({ id, read, isExpected }, actor)
+    const once = onceOf(requireKeyLength(key), read, actor, id)
+    try {
+      return await change({ id, read, isExpected, once }, actor)
+    } catch (error) {
+      // The same request may have changed the row after this one had looked for its key.
+      if (!(error instanceof AppError) || !(await findMade(once))) throw error
+      return toRead(await require(id, actor), actor)
+    }
+  }
+
+  async function change({ id, read, isExpected, once }: Change, actor: Actor): Promise<ReadRow> {
     for (let tries = 0; ; tries++) {
       // As the row is by now.
       if (once && (await findMade(once))) return toRead(await require(id, actor), actor)

@@ -216,7 +216,15 @@ async function isGivenRole(page: Page, admin: Page): Promise<void> {
   await fits(admin)
   await eventually(async () => {
     await page.reload()
-    assert.deepEqual(await places(), ['Overview', 'Products', 'Users', 'Audit', 'Webhooks', 'Dead letters'])
+    assert.deepEqual(await places(), [
+      'Overview',
+      'Products',
+      'Users',
+      'Audit',
+      'Webhooks',
+      'Dead letters',
+      'Collections',
+    ])
   })
   await go(page, 'Audit')
   await sees(page, 'Audit trail')

@@ -9,24 +9,34 @@ import { chosen } from './tiers.ts'
 
 export const engines = testEngines
 
+type Suite = [title: string, tests: (engine: Dialect) => void, options?: { concurrency?: number }]
+
+function describeOn(used: readonly Dialect[], ...[title, tests, { concurrency = 1 } = {}]: Suite): void {
+  for (const engine of used) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
+}
+
 /** Runs the same tests on every engine: for statements, races and constraints, which each engine settles its own way. */
-export function onEachEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
-  for (const engine of engines) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
+export function onEachEngine(...suite: Suite): void {
+  describeOn(engines, ...suite)
 }
 
 /** For pages, texts and protocols, which do not depend on the engine: only `npm run test:full` uses PostgreSQL too. */
-export function onAnyEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
-  const used = chosen(engines, (engine) => engine === 'sqlite')
-  for (const engine of used) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
+export function onAnyEngine(...suite: Suite): void {
+  describeOn(
+    chosen(engines, (engine) => engine === 'sqlite'),
+    ...suite,
+  )
 }
 
 /**
  * For races whose statements are the same on both: SQLite runs one write at a time, so PostgreSQL is where they show. Only
  * `npm run test:full` repeats them on SQLite, which is all that `npm run test:fast` has.
  */
-export function onRacingEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
-  const used = chosen(engines, (engine) => engine === engines.at(-1))
-  for (const engine of used) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
+export function onRacingEngine(...suite: Suite): void {
+  describeOn(
+    chosen(engines, (engine) => engine === engines.at(-1)),
+    ...suite,
+  )
 }
 
 /** For what only PostgreSQL has. `npm run test:fast` is about SQLite and leaves it out. */

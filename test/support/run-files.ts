@@ -13,11 +13,12 @@ const { values, positionals } = parseArgs({
 const ending = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort())
 
+const preloaded = [new URL('without-tracking.ts', import.meta.url).href, ...(values.preload ? [values.preload] : [])]
 const tests = run({
   files: positionals.map((file) => resolve(file)),
   concurrency: Number(values.concurrency),
   timeout: Number(values.timeout),
-  execArgv: values.preload === undefined ? [] : ['--import', values.preload],
+  execArgv: preloaded.map((url) => `--import=${url}`),
   signal: ending.signal,
 })
 tests.on('test:summary', ({ success }) => {

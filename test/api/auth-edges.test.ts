@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashSync } from '@node-rs/bcrypt'
-import { shareApi, shareService, startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdWrite } from '../support/held-write.ts'
@@ -17,11 +17,10 @@ import {
   signIn,
   totp,
 } from '../support/people.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { shareWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 onRacingEngine('authentication', (engine) => {
-  const shared = shareApi({ engine })
-  const withDatabase = shareService(startApiWithRoles, { engine })
+  const { shared, withRoles: withDatabase } = shareWithRoles({ engine })
 
   test('null characters, invalid Unicode and endless emails get the usual errors', async () => {
     const api = await shared()

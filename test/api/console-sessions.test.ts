@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { createHmac, hash } from 'node:crypto'
 import { test } from 'node:test'
-import { share, shareApi, shareService, startApi } from '../support/api.ts'
+import { share, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { again, claimsOf, isSignedIn, many, password, register } from '../support/people.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { type ApiWithRoles, shareWithRoles } from '../support/roles.ts'
 import { amount } from '../support/tiers.ts'
 
 const account = '/console/account'
@@ -17,8 +17,7 @@ const idOf = (browser: ConsoleBrowser, name = 'latchkey_session') => browser.coo
 const isIn = async (browser: ConsoleBrowser) => (await browser.open(account)).status === 200
 
 onAnyEngine('a session of the console', (engine) => {
-  const shared = shareApi({ engine })
-  const withRoles = shareService(startApiWithRoles, { engine })
+  const { shared, withRoles } = shareWithRoles({ engine })
 
   test('is a cookie that scripts cannot read and other sites cannot send with a form', async () => {
     const api = await shared()
@@ -336,7 +335,7 @@ test('production says at its start that every signed-in user may change products
 })
 
 interface ApiAndUsers {
-  api: Awaited<ReturnType<typeof startApiWithRoles>>
+  api: ApiWithRoles
   user: { id: number; access: string }
   admin: { access: string }
 }

@@ -2,23 +2,20 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
-import type { Dialect } from '../../src/platform/database/database.ts'
-import { shareApi, shareService } from '../support/api.ts'
-import { engines, onAnyEngine, onRacingEngine } from '../support/databases.ts'
+import { forEngines, onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { deviceTokenIn, isKnown, lockOut, logInFrom, manyAddresses, newDevice } from '../support/devices.ts'
 import { eventually } from '../support/eventually.ts'
 import { startDescribedApi } from '../support/openapi-document.ts'
 import { again, challengeOf, enableTwoFactor, many, password, register, signIn, totp } from '../support/people.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { shareWithRoles } from '../support/roles.ts'
 import { amount } from '../support/tiers.ts'
 
 const day = 86_400
-const shared = forEngines((engine) => shareApi({ engine, env: manyAddresses }))
-const withRoles = forEngines((engine) => shareService(startApiWithRoles, { engine, env: manyAddresses }))
+const services = forEngines((engine) => shareWithRoles({ engine, env: manyAddresses }))
 
 onRacingEngine('a known device', (engine) => {
   test('gets an opaque token of 256 bits at a completed login, kept as a hash alone', async () => {
-    const api = await withRoles[engine]()
+    const api = await services[engine].withRoles()
     const { id, email } = await register(api)
     assert.equal((await logInFrom(api, email, { given: 'wrong' })).headers.get('x-device-token'), null)
     const { token } = await newDevice(api, email)
@@ -39,7 +36,7 @@ onRacingEngine('a known device', (engine) => {
   })
 
   test('keeps its token at the next login, however many come at once', async () => {
-    const api = await withRoles[engine]()
+    const api = await services[engine].withRoles()
     const { id, email } = await register(api)
     const { token } = await newDevice(api, email)
     const answers = await many(amount({ full: 20, otherwise: 8 }), () => logInFrom(api, email, { token }))
@@ -49,7 +46,7 @@ onRacingEngine('a known device', (engine) => {
   })
 
   test('of fifty wrong logins at once is told four times that they are wrong, and strangers are not touched', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     const answers = await many(50, () => logInFrom(api, email, { token, given: 'wrong' }))
@@ -61,7 +58,7 @@ onRacingEngine('a known device', (engine) => {
   })
 
   test('gets in every time while fifty strangers guess at once', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     const [guesses, logins] = await Promise.all([
@@ -74,7 +71,7 @@ onRacingEngine('a known device', (engine) => {
   })
 
   test('is one of twenty: the twenty-first takes the place of the least recently used', async () => {
-    const api = await withRoles[engine]()
+    const api = await services[engine].withRoles()
     const { id, email } = await register(api)
     const countOf = (user: number) => api.db.all('SELECT count(*) AS n FROM devices WHERE user_id = $1', [user])
     const tokens: string[] = []
@@ -101,7 +98,7 @@ onRacingEngine('a known device', (engine) => {
 
 onAnyEngine('a known device', (engine) => {
   test('signs in while strangers keep the account locked, and unlocks nothing for them', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     const until = await lockOut(api, email)
@@ -117,7 +114,7 @@ onAnyEngine('a known device', (engine) => {
   })
 
   test('has a counter of its own, of as many attempts and seconds', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     const other = await newDevice(api, email)
@@ -144,7 +141,7 @@ onAnyEngine('a known device', (engine) => {
   const hours = amount({ full: engine === 'sqlite' ? 24 : 3, otherwise: 2 })
 
   test('buys an attacker nothing: hours of guesses are as many as without devices, with twenty tokens of his own', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const owner = await register(api, 'owner@example.com')
     const { token } = await newDevice(api, owner.email)
     const attacker = await register(api, 'attacker@example.com')
@@ -181,7 +178,7 @@ onAnyEngine('a known device', (engine) => {
   })
 
   test('is a stranger with a token that was tampered with, made up, of another account or expired', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     const theirs = await newDevice(api, (await register(api, 'other@example.com')).email)
@@ -207,7 +204,7 @@ onAnyEngine('a known device', (engine) => {
   })
 
   test('is known for 180 days from its last login, and then no more', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     for (let i = 0; i < 2; i++) {
@@ -223,7 +220,7 @@ onAnyEngine('a known device', (engine) => {
   })
 
   test('with a second factor is made by the code, and its wrong codes count on it', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const user = await signIn(api)
     const { secret } = await enableTwoFactor(api, user)
     const verify = (challenge_token: string, code: string, token?: string) =>
@@ -257,7 +254,7 @@ onAnyEngine('a known device', (engine) => {
 
 onRacingEngine('a device is forgotten', (engine) => {
   test('with its user', async () => {
-    const api = await withRoles[engine]()
+    const api = await services[engine].withRoles()
     const user = await signIn(api)
     await again(api, user)
     const before = await api.db.all('SELECT id FROM devices WHERE user_id = $1', [user.id])
@@ -269,7 +266,7 @@ onRacingEngine('a device is forgotten', (engine) => {
 
 onAnyEngine('a device is forgotten', (engine) => {
   test('by a password change, unless it made the change', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const { email } = await register(api)
     const [mine, other] = [await newDevice(api, email), await newDevice(api, email)]
     const next = 'Another-Pass-2'
@@ -292,7 +289,7 @@ onAnyEngine('a device is forgotten', (engine) => {
   })
 
   test('by a reset of the password, whichever it was', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     await api.post('/api/auth/password/forgot', { email })
@@ -304,7 +301,7 @@ onAnyEngine('a device is forgotten', (engine) => {
   })
 
   test('with its session, where another device ends that, and not by its own logout', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const user = await register(api)
     const [mine, other] = [await newDevice(api, user.email), await newDevice(api, user.email)]
     const stranger = await signIn(api)
@@ -329,7 +326,7 @@ onAnyEngine('a device is forgotten', (engine) => {
   })
 
   test('by a logout everywhere, but for the one that is presented', async () => {
-    const api = await shared[engine]()
+    const api = await services[engine].shared()
     const user = await register(api)
     const [mine, other] = [await newDevice(api, user.email), await newDevice(api, user.email)]
     await lockOut(api, user.email)
@@ -360,7 +357,3 @@ test('the description of the API has the token, of the request and of the answer
   })
   assert.match(headers.get('access-control-expose-headers') ?? '', /\bx-device-token\b/)
 })
-
-function forEngines<T>(make: (engine: Dialect) => T) {
-  return Object.fromEntries(engines.map((engine) => [engine, make(engine)])) as Record<Dialect, T>
-}

@@ -1,26 +1,29 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
-import type { Database } from '../../src/platform/database/database.ts'
 import { createClient } from '../../src/testing/client.ts'
 import { runOnServer } from '../../src/testing/databases.ts'
-import { startApi } from '../support/api.ts'
-import { createDatabaseUrl, engines, onAnyEngine, testServer } from '../support/databases.ts'
+import { share, shareService, startApi } from '../support/api.ts'
+import { createDatabaseUrl, engines, forEngines, onAnyEngine, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { startProxy } from '../support/proxy.ts'
 import { sendRaw } from '../support/raw-http.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+const shared = forEngines((engine) => shareService(startApiWithRoles, { engine }))
+const withoutDatabase = forEngines((engine) =>
+  share(async (owner) => {
+    const api = await startApiWithRoles(owner, { engine })
+    await api.db.close()
+    return api
+  }),
+)
 
 onAnyEngine('health', (engine) => {
-  test('a service without its database is alive but not ready (503)', async (t) => {
-    const api = await startApi(t, {
-      engine,
-      extend: (_app, { db }) => {
-        closeDatabase = () => db.close()
-      },
-    })
-    await closeDatabase()
+  test('a service without its database is alive but not ready (503)', async () => {
+    const api = await withoutDatabase[engine]()
     const ready = await api.get('/health/ready')
     assert.equal(ready.status, 503)
     assert.deepEqual(ready.body, { error: 'Service unavailable' })
@@ -30,8 +33,8 @@ onAnyEngine('health', (engine) => {
 })
 
 onAnyEngine('health', (engine) => {
-  test('a running service is alive and ready', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a running service is alive and ready', async () => {
+    const api = await shared[engine]()
     assert.deepEqual((await api.get('/health/live')).body, { status: 'ok' })
     const ready = await api.get('/health/ready')
     assert.equal(ready.status, 200)
@@ -39,19 +42,12 @@ onAnyEngine('health', (engine) => {
   })
 })
 
-let closeDatabase = async () => {}
-
 onAnyEngine('readiness', (engine) => {
   test('queries the database at most once a second, however often it is called', async (t) => {
     let asked = 0
-    const api = await startApi(t, {
-      engine,
-      extend: (_app, { db }) => {
-        database = db
-      },
-    })
-    const { checkWritable } = database
-    t.mock.method(database, 'checkWritable', async () => {
+    const api = await shared[engine]()
+    const { checkWritable } = api.db
+    t.mock.method(api.db, 'checkWritable', async () => {
       asked += 1
       return checkWritable()
     })
@@ -63,8 +59,6 @@ onAnyEngine('readiness', (engine) => {
     assert.ok(asked <= 1 + seconds, `${asked} times in ${seconds} s`)
   })
 })
-
-let database: Database
 
 /** Statements that need disk space fail with PostgreSQL's error for a full disk. All others work. */
 const noRoom = `BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END`
@@ -136,34 +130,38 @@ test('in production there are metrics with a token', async (t) => {
   assert.equal((await api.get('/metrics', 'read-the-figures')).status, 200)
 })
 
-test("a load balancer's health check succeeds: HTTP/1.0, without a host, with OPTIONS or GET", async (t) => {
-  const api = await startApi(t, {
-    extend: (_app, { db }) => {
-      closeDatabase = () => db.close()
-    },
-  })
+test("a load balancer's health check succeeds: HTTP/1.0, without a host, with OPTIONS or GET", async () => {
+  const api = await shared.sqlite()
   const checks = ['OPTIONS / HTTP/1.0', 'OPTIONS /health/ready HTTP/1.0', 'GET /health/ready HTTP/1.0']
   for (const check of [...checks, 'OPTIONS /health/live HTTP/1.0']) {
     const { status, body } = await sendRaw(api.url, `${check}\r\n\r\n`)
     assert.deepEqual([status, body], [200, '{"status":"ok"}'], check)
   }
-  await closeDatabase()
-  for (const check of checks) {
-    await eventually(async () => assert.equal((await sendRaw(api.url, `${check}\r\n\r\n`)).status, 503, check))
-  }
+  const failing = await withoutDatabase.sqlite()
+  for (const check of checks) assert.equal((await sendRaw(failing.url, `${check}\r\n\r\n`)).status, 503, check)
 })
 
 if (engines.includes('postgres')) {
-  test('with Redis configured, ready asks it too', async (t) => {
-    const api = await startApi(t, { env: { REDIS_URL: testServer('TEST_REDIS_URL') } })
+  const withRedis = share(async (owner) => {
+    const proxy = await startProxy(owner, testServer('TEST_REDIS_URL'))
+    // Each thread has connections of its own, and speaks for itself.
+    const api = await startApi(owner, { env: { REDIS_URL: proxy.url }, threads: 1 })
+    return { api, proxy }
+  })
+  const onPostgres = share(async (owner) => {
+    const databaseUrl = await createDatabaseUrl(owner, 'postgres', { isMigrated: true })
+    const proxy = await startProxy(owner, databaseUrl)
+    const api = await startApi(owner, { env: { DATABASE_URL: proxy.url } })
+    return { api, proxy, databaseUrl }
+  })
+
+  test('with Redis configured, ready asks it too', async () => {
+    const { api } = await withRedis()
     assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
   })
 
-  test('a node that receives nothing from the others is ready, but degraded until it does again', async (t) => {
-    const server = testServer('TEST_REDIS_URL')
-    const proxy = await startProxy(t, server)
-    // Each thread has connections of its own, and speaks for itself.
-    const api = await startApi(t, { env: { REDIS_URL: proxy.url }, threads: 1 })
+  test('a node that receives nothing from the others is ready, but degraded until it does again', async () => {
+    const { api, proxy } = await withRedis()
     proxy.refuse()
     proxy.latest().end()
     await eventually(async () => {
@@ -174,28 +172,27 @@ if (engines.includes('postgres')) {
     await eventually(async () => assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' }))
   })
 
-  test('a node whose PostgreSQL has a full disk is not ready until there is space', async (t) => {
-    const api = await startApi(t, { engine: 'postgres' })
+  test('a node whose PostgreSQL has a full disk is not ready until there is space', async () => {
+    const { api, databaseUrl } = await onPostgres()
     const author = await signIn(api)
     assert.equal((await api.get('/health/ready')).status, 200)
-    await runOnServer(api.databaseUrl, fillDisk)
+    await runOnServer(databaseUrl, fillDisk)
     assert.equal((await api.post(productsPath, lamp, author.access)).status, 503)
     await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
     await eventually(() => assert.ok(api.log.some((line) => line.includes('not ready') && line.includes('53100'))))
     assert.equal((await api.get('/me', author.access)).status, 200, 'reads are served')
     assert.match((await api.get('/metrics')).body, /^database_write_failures_total\{cause="full"\} [1-9]/m)
-    await runOnServer(api.databaseUrl, 'DROP EVENT TRIGGER no_room; DROP TRIGGER no_room ON products')
+    await runOnServer(databaseUrl, 'DROP EVENT TRIGGER no_room; DROP TRIGGER no_room ON products')
     await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))
     assert.equal((await api.post(productsPath, lamp, author.access)).status, 201)
     const left = `SELECT 1 FROM pg_class WHERE relname LIKE 'latchkey%'`
     await assert.rejects(
-      runOnServer(api.databaseUrl, `DO $$ BEGIN IF NOT EXISTS (${left}) THEN RAISE 'none'; END IF; END $$`),
+      runOnServer(databaseUrl, `DO $$ BEGIN IF NOT EXISTS (${left}) THEN RAISE 'none'; END IF; END $$`),
     )
   })
 
-  test('without Redis, a node that receives no notifications of PostgreSQL is ready, but degraded until it does', async (t) => {
-    const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres', { isMigrated: true }))
-    const api = await startApi(t, { env: { DATABASE_URL: proxy.url } })
+  test('without Redis, a node that receives no notifications of PostgreSQL is ready, but degraded until it does', async () => {
+    const { api, proxy } = await onPostgres()
     assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
     // Each thread has its own.
     const listening = proxy.open().filter((connection) => connection.sent().includes('LISTEN'))

@@ -39,6 +39,11 @@ export function onRacingEngine(...suite: Suite): void {
   )
 }
 
+/** What tests share on each engine, such as a service. */
+export function forEngines<T>(make: (engine: Dialect) => T): Record<Dialect, T> {
+  return { sqlite: make('sqlite'), postgres: make('postgres') }
+}
+
 /** For what only PostgreSQL has. `npm run test:fast` is about SQLite and leaves it out. */
 export function onPostgres(title: string, run: (t: TestContext) => Promise<void>): void {
   if (engines.includes('postgres')) test(title, run)

@@ -26,7 +26,7 @@ export interface ServerProxy {
 }
 
 /** Delays data of the client by `delayMs`. */
-export async function startProxy(t: TestContext, serverUrl: string, delayMs = 0): Promise<ServerProxy> {
+export async function startProxy(t: Pick<TestContext, 'after'>, serverUrl: string, delayMs = 0): Promise<ServerProxy> {
   const target = new URL(serverUrl)
   const connections: Proxied[] = []
   let isOpen = true

@@ -1,7 +1,8 @@
 import type { Parts } from '../../src/app/create-app.ts'
 import type { Database } from '../../src/platform/database/database.ts'
-import { type Api, type ApiOptions, startApi } from './api.ts'
+import { type Api, type ApiOptions, shareApi, shareService, startApi } from './api.ts'
 import { again, type SignedIn, signIn } from './people.ts'
+import { isFull } from './tiers.ts'
 
 export interface ApiWithRoles extends Api {
   db: Database
@@ -38,4 +39,13 @@ export async function startApiWithRoles(t: Parameters<typeof startApi>[0], optio
       return again(api, user)
     },
   }
+}
+
+/**
+ * One service for tests that need roles and for those that do not. In `npm run test:full` the latter have their own, which
+ * serves with two threads.
+ */
+export function shareWithRoles(options: ApiOptions = {}) {
+  const withRoles = shareService(startApiWithRoles, options)
+  return { withRoles, shared: isFull ? shareApi(options) : (withRoles as () => Promise<Api>) }
 }

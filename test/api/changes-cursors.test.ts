@@ -6,7 +6,7 @@ import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { type Api, shareService, startApi } from '../support/api.ts'
 import { openChanges, readChanges, told } from '../support/changes.ts'
-import { engines, onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { engines, forEngines, onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { register, signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
@@ -16,8 +16,10 @@ const log = createLogger({ level: 'silent', isTerminal: false })
 const listCursor = async (api: Api) => (await api.get(productsPath)).headers.get('x-cursor') ?? ''
 const statusOf = async (api: Api, after: string | number) => (await readChanges(api, { after })).status
 
+const services = forEngines((engine) => shareService(startApiWithRoles, { engine }))
+
 onEachEngine('a cursor', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = services[engine]
 
   test('says nothing of account events: pages are full, and nothing seems to follow', async () => {
     const api = await shared()
@@ -90,7 +92,7 @@ onEachEngine('a cursor', (engine) => {
 })
 
 onAnyEngine('a cursor', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = services[engine]
 
   test('is another one each time, and always as long', async (t) => {
     const api = await shared()

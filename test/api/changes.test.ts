@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shareApi, shareService, startApi } from '../support/api.ts'
+import { startApi } from '../support/api.ts'
 import { changesPath, openChanges, readChanges, told, withoutCursors } from '../support/changes.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { forEngines, onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { register, signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { shareWithRoles } from '../support/roles.ts'
+
+const services = forEngines((engine) => shareWithRoles({ engine }))
 
 onEachEngine('the change log over REST', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = services[engine].withRoles
 
   test('has every change in order, as GET answers the product, from any cursor on', async () => {
     const api = await shared()
@@ -140,7 +142,7 @@ onEachEngine('the change log over REST', (engine) => {
 })
 
 onAnyEngine('the change log over REST', (engine) => {
-  const shared = shareApi({ engine })
+  const { shared } = services[engine]
 
   test('a request waits for a change, and answers without one when its time is over', async () => {
     const api = await shared()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Api, shareApi, startApi } from '../support/api.ts'
+import { type Api, share, startApi } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onAnyEngine } from '../support/databases.ts'
+import { forEngines, onAnyEngine } from '../support/databases.ts'
 import { again, enableTwoFactor, isSignedIn, logIn, password, register, signIn } from '../support/people.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { shareWithRoles } from '../support/roles.ts'
 
 const account = '/console/account'
 const script = '<script>alert(1)</script>'
@@ -26,11 +26,17 @@ function errorAt(page: ConsolePage, field: string): string | undefined {
   return error
 }
 
-onAnyEngine('the account page', (engine) => {
-  const shared = shareApi({ engine })
+const services = forEngines((engine) => shareWithRoles({ engine }))
+/** Where the password may be asked for twice a minute. */
+const twiceAMinute = forEngines((engine) =>
+  share((owner) => startApi(owner, { engine, env: { RATE_LIMIT_VERIFY: '2/60' } })),
+)
 
-  test('shows the signed-in user, and nothing to anybody else', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+onAnyEngine('the account page', (engine) => {
+  const { shared, withRoles } = services[engine]
+
+  test('shows the signed-in user, and nothing to anybody else', async () => {
+    const api = await withRoles()
     const user = await api.signInAs('editor', 'viewer')
     const browser = openConsole(api)
     const refused = await browser.open(account)
@@ -113,8 +119,8 @@ onAnyEngine('the account page', (engine) => {
     assert.equal((await logIn(api, user.email)).status, 200)
   })
 
-  test('shares its rate limit with the API, per user, and shows when to retry', async (t) => {
-    const { browser, api, user } = await enter(await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '2/60' } }))
+  test('shares its rate limit with the API, per user, and shows when to retry', async () => {
+    const { browser, api, user } = await enter(await twiceAMinute[engine]())
     const { access } = await again(api, user)
     const body = { current_password: password, new_password: 'weak' }
     assert.equal((await browser.submit(`${account}/password`, body)).status, 422)
@@ -127,8 +133,8 @@ onAnyEngine('the account page', (engine) => {
     assert.equal((await browser.submit(`${account}/two-factor/set-up`, { password })).status, 429)
   })
 
-  test('changes the name so often and no more: each change is a line of the audit trail', async (t) => {
-    const { browser, api, user } = await enter(await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '2/60' } }))
+  test('changes the name so often and no more: each change is a line of the audit trail', async () => {
+    const { browser, api, user } = await enter(await twiceAMinute[engine]())
     const rename = async (name: string) => {
       await browser.open(account)
       return browser.submit(`${account}/profile`, { name })
@@ -144,7 +150,7 @@ onAnyEngine('the account page', (engine) => {
 })
 
 onAnyEngine('the devices', (engine) => {
-  const shared = shareApi({ engine })
+  const { shared } = services[engine]
 
   test('are listed by the name that people know; what they call themselves never runs', async () => {
     const { api, user } = await enter(await shared())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { unlimitedRates } from '../support/api.ts'
+import { shareService } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
@@ -11,8 +11,10 @@ const account = '/console/account'
 const create = '/console/account/keys'
 
 onAnyEngine('API keys in the console', (engine) => {
-  test('are made by a form, shown once, listed, and ended', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  const shared = shareService(startApiWithRoles, { engine })
+
+  test('are made by a form, shown once, listed, and ended', async () => {
+    const api = await shared()
     const user = await api.signInAs('editor')
     const browser = openConsole(api)
     await browser.signIn(user.email)
@@ -43,8 +45,8 @@ onAnyEngine('API keys in the console', (engine) => {
     assert.match((await browser.follow(ended)).text, /The API key is ended\./)
   })
 
-  test('take what was typed back with what is wrong with it', async (t) => {
-    const api = await startApiWithRoles(t, { engine, env: unlimitedRates })
+  test('take what was typed back with what is wrong with it', async () => {
+    const api = await shared()
     const user = await api.signInAs('editor')
     const browser = openConsole(api)
     await browser.signIn(user.email)
@@ -71,8 +73,8 @@ onAnyEngine('API keys in the console', (engine) => {
     assert.match(full.text, /as many API keys as one may have/)
   })
 
-  test('of a user are seen by who may view users, and ended by who is not below that user', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('of a user are seen by who may view users, and ended by who is not below that user', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const user = await api.signInAs('editor')
     const { id, key } = await makeKey(api, user.access, { name: 'Robot' })

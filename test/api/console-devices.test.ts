@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareService } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { onAnyEngine } from '../support/databases.ts'
+import { forEngines, onAnyEngine } from '../support/databases.ts'
 import { isKnown, lockOut, newDevice } from '../support/devices.ts'
 import { again, claimsOf, password, type SignedIn } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -33,8 +33,10 @@ async function attempt(browser: ConsoleBrowser, email: string, given = password)
   return (await browser.submit(form, { email, password: given })).status
 }
 
+const services = forEngines((engine) => shareService(startApiWithRoles, { engine }))
+
 onAnyEngine('a browser', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = services[engine]
 
   test('is known by a cookie that only our own forms get, and that no script reads', async () => {
     const { browser } = await enter(await shared())
@@ -148,7 +150,7 @@ const ends: [reason: string, sentence: RegExp, words: RegExp, end: End][] = [
 const anySentence = /You were signed out|signed you out/
 
 onAnyEngine('the session of a browser', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = services[engine]
 
   for (const [what, sentence, words, end] of ends) {
     test(`that was ended by ${what} is told so when it comes back, once, and nobody else is`, async () => {

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { type Api, shareApi, startApi } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onAnyEngine } from '../support/databases.ts'
+import { forEngines, onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register, signIn } from '../support/people.ts'
 
@@ -34,9 +34,11 @@ async function start(t: TestContext, engine: Dialect, env: Record<string, string
   return enter(await startApi(t, { engine, env: { RATE_LIMIT_RESET: '1000/60', ...env } }))
 }
 
+const services = forEngines((engine) => shareApi({ engine }))
+
 onAnyEngine('a forgotten password', (engine) => {
-  test('without a mail server in development: the page says that the message goes to the log, and links to the next step', async (t) => {
-    const { api, user, browser, tokenIn } = await start(t, engine, {})
+  test('without a mail server in development: the page says that the message goes to the log, and links to the next step', async () => {
+    const { api, user, browser, tokenIn } = await enter(await services[engine]())
     assert.match((await browser.open(signInPath)).html, new RegExp(`href="${forgot}"`))
     assert.match((await browser.open(forgot)).text, /No mail server is configured.*written to the log/)
     const sent = await browser.submit(forgot, { email: user.email })
@@ -79,7 +81,7 @@ onAnyEngine('a forgotten password', (engine) => {
 })
 
 onAnyEngine('a link for a new password', (engine) => {
-  const shared = shareApi({ engine })
+  const shared = services[engine]
 
   test('that is no longer valid is reported when it is opened, without the reason', async () => {
     const { api, user, browser, ask, tokenIn } = await enter(await shared())

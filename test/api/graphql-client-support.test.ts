@@ -1,11 +1,11 @@
 /** What GraphQL clients expect, and error metrics. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { GraphQLError } from 'graphql'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
-import { startApi } from '../support/api.ts'
+import { share } from '../support/api.ts'
 import { codeOf, graphqlPath, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
-import { startApiWithRoles } from '../support/roles.ts'
 import { openSocket, openTransport, startSocketApi } from '../support/sockets.ts'
 
 const persisted = { extensions: { persistedQuery: { version: 1, sha256Hash: 'ab'.repeat(32) } } }
@@ -13,8 +13,35 @@ const notSupported = {
   errors: [{ message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } }],
 }
 
+/** Without elements of the tests. */
+const plain = share(startSocketApi)
+
+const withErrors = share((owner) =>
+  startSocketApi(owner, {
+    elements: [
+      query({
+        name: 'failing',
+        type: 'Int',
+        access: 'public',
+        resolve() {
+          throw new Error('unforeseen')
+        },
+      }),
+      query<{ n: number }>({
+        name: 'own',
+        type: 'Int',
+        args: { n: 'Int' },
+        access: 'public',
+        resolve({ n }) {
+          throw new GraphQLError('own', { extensions: { code: `OWN_${n}` } })
+        },
+      }),
+    ],
+  }),
+)
+
 test('a query hash without the query gets an error that makes clients send the whole query', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await plain()
   for (const accept of ['application/json', 'application/graphql-response+json']) {
     const extensions = encodeURIComponent(JSON.stringify(persisted.extensions))
     for (const response of [
@@ -38,8 +65,8 @@ test('a query hash without the query gets an error that makes clients send the w
   assert.deepEqual(await transport.next(), { id: 'a', type: 'error', payload: notSupported.errors })
 })
 
-test('a byte order mark at the start of a body is skipped', async (t) => {
-  const api = await startApi(t)
+test('a byte order mark at the start of a body is skipped', async () => {
+  const api = await plain()
   const { access: token } = await signIn(api)
   const post = (text: string) =>
     api.request('POST', graphqlPath, { body: `\ufeff${text}`, token, headers: { 'content-type': 'application/json' } })
@@ -52,15 +79,7 @@ test('a byte order mark at the start of a body is skipped', async (t) => {
 })
 
 test('errors are counted by their code, on every transport', async (t) => {
-  const failing = query({
-    name: 'failing',
-    type: 'Int',
-    access: 'public',
-    resolve() {
-      throw new Error('unforeseen')
-    },
-  })
-  const api = await startSocketApi(t, { elements: [failing] })
+  const api = await withErrors()
   const count = async (code: string) => {
     const { body } = await api.request('GET', '/metrics')
     return Number(
@@ -84,18 +103,8 @@ test('errors are counted by their code, on every transport', async (t) => {
   assert.equal(await count('BAD_REQUEST'), 2)
 })
 
-test('codes of elements are counted together', async (t) => {
-  const { GraphQLError } = await import('graphql')
-  const own = query<{ n: number }>({
-    name: 'own',
-    type: 'Int',
-    args: { n: 'Int' },
-    access: 'public',
-    resolve({ n }) {
-      throw new GraphQLError('own', { extensions: { code: `OWN_${n}` } })
-    },
-  })
-  const api = await startApiWithRoles(t, { elements: [own] })
+test('codes of elements are counted together', async () => {
+  const api = await withErrors()
   for (let n = 0; n < 3; n++) await send(api, `{ own(n: ${n}) }`)
   const { body } = await api.request('GET', '/metrics')
   assert.match(String(body), /^graphql_errors_total\{code="other"\} 3$/m)

@@ -19,6 +19,19 @@ const get = (api: Api, parameters: Record<string, string>, headers: Record<strin
 describe('/graphql over HTTP', () => {
   /** For tests that write nothing. */
   const shared = shareApi()
+  const seen: unknown[] = []
+  const withElements = shareApi({
+    elements: [
+      query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(10_000) }),
+      query<{ n: number }>({
+        name: 'seen',
+        type: 'Int',
+        args: { n: 'Int' },
+        access: 'public',
+        resolve: ({ n }) => void seen.push(n, ({} as { polluted?: unknown }).polluted),
+      }),
+    ],
+  })
 
   test('GET takes the query, its variables as JSON and the name of the operation', async () => {
     const api = await shared()
@@ -267,10 +280,8 @@ describe('/graphql over HTTP', () => {
     for (const { headers } of [mine, open]) assert.match(headers.get('vary') ?? '', /accept, authorization/)
   })
 
-  test('a long response is compressed if the client accepts it', async (t) => {
-    const api = await startApi(t, {
-      elements: [query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(10_000) })],
-    })
+  test('a long response is compressed if the client accepts it', async () => {
+    const api = await withElements()
     const headers = { 'content-type': older, 'accept-encoding': 'br' }
     const body = '{"query":"{ long }"}'
     const bytes = await new Promise<{ encoding: unknown; text: string }>((resolve, reject) => {
@@ -285,8 +296,8 @@ describe('/graphql over HTTP', () => {
     assert.equal(JSON.parse(bytes.text).data.long.length, 10_000)
   })
 
-  test('a batch returns its results in order, each as if it had been sent alone', async (t) => {
-    const api = await startApi(t)
+  test('a batch returns its results in order, each as if it had been sent alone', async () => {
+    const api = await withElements()
     const batch = (json: unknown, headers = {}) => api.request('POST', graphqlPath, { json, headers })
     const { status, body } = await batch([
       { query: 'mutation { createPost(title: "a", body: "b") }' },
@@ -364,19 +375,8 @@ describe('/graphql over HTTP', () => {
     })
   })
 
-  test('a key that would poison a prototype is left out', async (t) => {
-    const seen: unknown[] = []
-    const api = await startApi(t, {
-      elements: [
-        query<{ n: number }>({
-          name: 'seen',
-          type: 'Int',
-          args: { n: 'Int' },
-          access: 'public',
-          resolve: ({ n }) => void seen.push(n, ({} as { polluted?: unknown }).polluted),
-        }),
-      ],
-    })
+  test('a key that would poison a prototype is left out', async () => {
+    const api = await withElements()
     const variables = '{"n":1,"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'
     const query_ = 'query ($n: Int) { seen(n: $n) }'
     const body = `{"query":"${query_}","variables":${variables},"__proto__":{"query":"x"}}`

@@ -6,7 +6,7 @@ import { createLatchkey } from '../../packages/client/src/index.ts'
 import type { Database } from '../../src/platform/database/database.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { openChanges, type ReceivedChange, readChanges } from '../support/changes.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
@@ -168,7 +168,7 @@ async function readBySocket(mirror: Mirror, open: () => Promise<Reading>): Promi
   }
 }
 
-onEachEngine('a copy kept from the change log', (engine) => {
+onRacingEngine('a copy kept from the change log', (engine) => {
   test('equals the table, by every way to read, whatever was cut', async (t) => {
     const databases: Database[] = []
     const extend = (_app: unknown, { db }: { db: Database }) => void databases.push(db)

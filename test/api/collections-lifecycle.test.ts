@@ -1,12 +1,12 @@
 /** Rows of collections in parallel requests, with hooks, and with those that refer to them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../support/databases.ts'
+import { onRacingEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
 import { again, many, password } from '../support/people.ts'
 import { shareWorkshop } from '../support/workshop.ts'
 
-onEachEngine('a row of a collection', (engine) => {
+onRacingEngine('a row of a collection', (engine) => {
   const shared = shareWorkshop(engine)
 
   test('is changed once for an idempotency key, also at the same time', async () => {

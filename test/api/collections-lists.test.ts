@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClientResponse } from '../../src/testing/client.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { anyEngines, onEachEngine } from '../support/databases.ts'
+import { chosen } from '../support/tiers.ts'
 import { shareWorkshop } from '../support/workshop.ts'
 
 interface Listed {
@@ -68,7 +69,7 @@ onEachEngine('a list of a collection', (engine) => {
           [...places].sort((a, b) => (sort === key ? Number(b) - Number(a) : Number(a) - Number(b))),
           sort,
         )
-        for (const perPage of [2, 3]) {
+        for (const perPage of chosen([2, 3], (rows) => rows === 3)) {
           const found: number[][] = []
           let url = `/api/parts?sort=${sort}&per_page=${perPage}`
           let last: ClientResponse | undefined
@@ -155,6 +156,104 @@ onEachEngine('a list of a collection', (engine) => {
       'filter[slot]': ['Must be at most 50 values'],
     })
   })
+
+  test('shows, counts and links only rows that its reader may see', async () => {
+    const { list, request, signInAs, ids, one, ada, makerPath, patch, given } = await stock()
+    const grace = await signInAs('user')
+    const nothing = await list('count=exact', grace.access)
+    assert.deepEqual(nothing.body, { data: [], meta: { total: 0, per_page: 20, next: null, prev: null } })
+    for (const query of [
+      `filter[maker]=${one}`,
+      'q=bolt',
+      `filter[owner]=${ada.id}`,
+      'per_page=1&page=2',
+      'filter[tags]=red',
+    ]) {
+      const { body, headers } = await list(query, grace.access)
+      assert.deepEqual([body.data, body.meta.total, body.meta.next], [[], 0, null], query)
+      assert.doesNotMatch(headers.get('link') ?? '', /next/)
+    }
+    await patch(makerPath, { members: [grace.id] }, ada.access)
+    const two = await list('per_page=1&sort=name', grace.access)
+    assert.deepEqual([two.body.meta.total, two.body.data[0].id], [2, ids[2]])
+    const last = await list(`per_page=1&sort=name&cursor=${two.body.meta.next}`, grace.access)
+    assert.deepEqual([last.body.data[0].id, last.body.meta.next], [ids[0], null])
+    const tag = last.headers.get('etag') as string
+    // What others write, and cannot be seen, changes nothing.
+    await patch(`/api/parts/${ids[7]}`, { name: 'Aaa' }, ada.access)
+    const again = await list(`per_page=1&sort=name&cursor=${two.body.meta.next}`, grace.access)
+    assert.equal(again.headers.get('etag'), tag)
+    const known = await request('GET', `/api/parts?per_page=1&sort=name&cursor=${two.body.meta.next}`, {
+      token: grace.access,
+      headers: { 'if-none-match': tag },
+    })
+    assert.deepEqual([known.status, known.body], [304, ''])
+    await patch(makerPath, { members: [] }, ada.access)
+    assert.equal((await list('', grace.access)).body.meta.total, 0)
+    assert.equal((await list('')).body.meta.total, given.length)
+  })
+
+  test('includes rows of up to three levels, as far as its reader may see them', async () => {
+    const { list, get, make, signInAs, request, ids, ada, one, two, patch, makerPath } = await stock()
+    const [grace, viewer] = [await signInAs('user'), await signInAs('inspector')]
+    await patch(makerPath, { members: [grace.id, ada.id] }, ada.access)
+    const maker = await make('/api/makers', { name: `Of ${grace.id}` }, grace.access)
+    const review = await make('/api/reviews', { part: ids[0], text: 'Good', about: maker.id }, grace.access)
+    const hidden = await make('/api/reviews', { part: ids[0], text: 'Hush', is_private: true }, grace.access)
+    const dropped = await make('/api/reviews', { part: ids[0], text: 'Gone' }, grace.access)
+    await request('DELETE', dropped.path, { token: grace.access })
+    const query = 'include=maker.parts.reviews,reviews.author,owner,helpers&fields=name&sort=id&per_page=4'
+    const { body, status } = await list(query)
+    assert.equal(status, 200, JSON.stringify(body))
+    const [first, second, , fourth] = body.data
+    assert.deepEqual(Object.keys(first.attributes), ['name'])
+    assert.deepEqual(
+      first.included.maker.included.parts.map(({ id }: Listed) => id),
+      [ids[0], ids[2]],
+    )
+    assert.deepEqual(
+      first.included.maker.included.parts[0].included.reviews.map(({ id }: Listed) => id),
+      [review.id],
+    )
+    assert.deepEqual(
+      first.included.reviews.map(({ id }: Listed) => id),
+      [review.id],
+    )
+    assert.deepEqual(first.included.reviews[0].included.author, {
+      id: grace.id,
+      type: 'users',
+      attributes: { name: 'Ada' },
+    })
+    assert.deepEqual([first.included.owner.id, first.included.helpers], [ada.id, []])
+    assert.deepEqual(
+      fourth.included.helpers.map(({ id }: Listed) => id),
+      [ada.id],
+    )
+    assert.equal(fourth.included.maker, null)
+    assert.equal(second.included.maker.id, two)
+    const own = (await get(`/api/parts/${ids[0]}?include=reviews.about`, grace.access)).body.data.included.reviews
+    assert.deepEqual(
+      own.map(({ id }: Listed) => id),
+      [review.id, hidden.id],
+    )
+    assert.equal(own[0].included.about.id, maker.id)
+    const [other] = (await get(`/api/parts/${ids[0]}?include=reviews.about`, ada.access)).body.data.included.reviews
+    assert.deepEqual([other.attributes.about, other.included.about], [maker.id, null])
+    // Fields that may not be read stay hidden, and so do emails.
+    const included = (await get(`/api/reviews/${review.id}?include=part,author`, viewer.access)).body.data.included
+    assert.equal('note' in included.part.attributes, false)
+    assert.equal('cost' in included.part.attributes, false)
+    assert.equal('email' in included.author.attributes, false)
+    const chief = await signInAs('admin')
+    const seen = (await get(`/api/reviews/${review.id}?include=part,author`, chief.access)).body.data.included
+    assert.deepEqual([seen.author.attributes.email, seen.part.attributes.cost], [grace.email, null])
+    assert.equal((await get(`/api/parts/${ids[0]}?include=maker`, viewer.access)).body.data.included.maker, null)
+    assert.deepEqual((await get(`/api/parts/${ids[0]}?fields=id`, ada.access)).body.data.attributes, {})
+    assert.equal((await get(`/api/makers/${one}?include=members`, ada.access)).body.data.included.members.length, 2)
+  })
+
+  // The rest does not depend on the engine.
+  if (!anyEngines.includes(engine)) return
 
   test('refuses what it does not know, and says what there is', async () => {
     const { list, given } = await stock()
@@ -253,42 +352,6 @@ onEachEngine('a list of a collection', (engine) => {
     assert.equal((await get(`/api/parts?${query}`, accountant.access)).body.meta.total, 0)
   })
 
-  test('shows, counts and links only rows that its reader may see', async () => {
-    const { list, request, signInAs, ids, one, ada, makerPath, patch, given } = await stock()
-    const grace = await signInAs('user')
-    const nothing = await list('count=exact', grace.access)
-    assert.deepEqual(nothing.body, { data: [], meta: { total: 0, per_page: 20, next: null, prev: null } })
-    for (const query of [
-      `filter[maker]=${one}`,
-      'q=bolt',
-      `filter[owner]=${ada.id}`,
-      'per_page=1&page=2',
-      'filter[tags]=red',
-    ]) {
-      const { body, headers } = await list(query, grace.access)
-      assert.deepEqual([body.data, body.meta.total, body.meta.next], [[], 0, null], query)
-      assert.doesNotMatch(headers.get('link') ?? '', /next/)
-    }
-    await patch(makerPath, { members: [grace.id] }, ada.access)
-    const two = await list('per_page=1&sort=name', grace.access)
-    assert.deepEqual([two.body.meta.total, two.body.data[0].id], [2, ids[2]])
-    const last = await list(`per_page=1&sort=name&cursor=${two.body.meta.next}`, grace.access)
-    assert.deepEqual([last.body.data[0].id, last.body.meta.next], [ids[0], null])
-    const tag = last.headers.get('etag') as string
-    // What others write, and cannot be seen, changes nothing.
-    await patch(`/api/parts/${ids[7]}`, { name: 'Aaa' }, ada.access)
-    const again = await list(`per_page=1&sort=name&cursor=${two.body.meta.next}`, grace.access)
-    assert.equal(again.headers.get('etag'), tag)
-    const known = await request('GET', `/api/parts?per_page=1&sort=name&cursor=${two.body.meta.next}`, {
-      token: grace.access,
-      headers: { 'if-none-match': tag },
-    })
-    assert.deepEqual([known.status, known.body], [304, ''])
-    await patch(makerPath, { members: [] }, ada.access)
-    assert.equal((await list('', grace.access)).body.meta.total, 0)
-    assert.equal((await list('')).body.meta.total, given.length)
-  })
-
   test('counts what a reader may see, however many rows there are of others', async () => {
     const { list, db, signInAs, make, ada } = await stock()
     const grace = await signInAs('user')
@@ -327,65 +390,6 @@ onEachEngine('a list of a collection', (engine) => {
     const { status, body } = await list(50)
     assert.equal(status, 200, JSON.stringify(body.details))
     assert.equal(body.data[0].included.maker.included.parts.length, 100)
-  })
-
-  test('includes rows of up to three levels, as far as its reader may see them', async () => {
-    const { list, get, make, signInAs, request, ids, ada, one, two, patch, makerPath } = await stock()
-    const [grace, viewer] = [await signInAs('user'), await signInAs('inspector')]
-    await patch(makerPath, { members: [grace.id, ada.id] }, ada.access)
-    const maker = await make('/api/makers', { name: `Of ${grace.id}` }, grace.access)
-    const review = await make('/api/reviews', { part: ids[0], text: 'Good', about: maker.id }, grace.access)
-    const hidden = await make('/api/reviews', { part: ids[0], text: 'Hush', is_private: true }, grace.access)
-    const dropped = await make('/api/reviews', { part: ids[0], text: 'Gone' }, grace.access)
-    await request('DELETE', dropped.path, { token: grace.access })
-    const query = 'include=maker.parts.reviews,reviews.author,owner,helpers&fields=name&sort=id&per_page=4'
-    const { body, status } = await list(query)
-    assert.equal(status, 200, JSON.stringify(body))
-    const [first, second, , fourth] = body.data
-    assert.deepEqual(Object.keys(first.attributes), ['name'])
-    assert.deepEqual(
-      first.included.maker.included.parts.map(({ id }: Listed) => id),
-      [ids[0], ids[2]],
-    )
-    assert.deepEqual(
-      first.included.maker.included.parts[0].included.reviews.map(({ id }: Listed) => id),
-      [review.id],
-    )
-    assert.deepEqual(
-      first.included.reviews.map(({ id }: Listed) => id),
-      [review.id],
-    )
-    assert.deepEqual(first.included.reviews[0].included.author, {
-      id: grace.id,
-      type: 'users',
-      attributes: { name: 'Ada' },
-    })
-    assert.deepEqual([first.included.owner.id, first.included.helpers], [ada.id, []])
-    assert.deepEqual(
-      fourth.included.helpers.map(({ id }: Listed) => id),
-      [ada.id],
-    )
-    assert.equal(fourth.included.maker, null)
-    assert.equal(second.included.maker.id, two)
-    const own = (await get(`/api/parts/${ids[0]}?include=reviews.about`, grace.access)).body.data.included.reviews
-    assert.deepEqual(
-      own.map(({ id }: Listed) => id),
-      [review.id, hidden.id],
-    )
-    assert.equal(own[0].included.about.id, maker.id)
-    const [other] = (await get(`/api/parts/${ids[0]}?include=reviews.about`, ada.access)).body.data.included.reviews
-    assert.deepEqual([other.attributes.about, other.included.about], [maker.id, null])
-    // Fields that may not be read stay hidden, and so do emails.
-    const included = (await get(`/api/reviews/${review.id}?include=part,author`, viewer.access)).body.data.included
-    assert.equal('note' in included.part.attributes, false)
-    assert.equal('cost' in included.part.attributes, false)
-    assert.equal('email' in included.author.attributes, false)
-    const chief = await signInAs('admin')
-    const seen = (await get(`/api/reviews/${review.id}?include=part,author`, chief.access)).body.data.included
-    assert.deepEqual([seen.author.attributes.email, seen.part.attributes.cost], [grace.email, null])
-    assert.equal((await get(`/api/parts/${ids[0]}?include=maker`, viewer.access)).body.data.included.maker, null)
-    assert.deepEqual((await get(`/api/parts/${ids[0]}?fields=id`, ada.access)).body.data.attributes, {})
-    assert.equal((await get(`/api/makers/${one}?include=members`, ada.access)).body.data.included.members.length, 2)
   })
 })
 

@@ -1,13 +1,131 @@
 /** How collections answer writes: which check comes first, and with what message. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../support/databases.ts'
+import { anyEngines, onEachEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
 import { many } from '../support/people.ts'
 import { shareWorkshop } from '../support/workshop.ts'
 
 onEachEngine('writing a row', (engine) => {
   const shared = shareWorkshop(engine)
+
+  test('takes what is given, defaults for the rest, and null to clear', async () => {
+    const { signInAs, make, get, patch, clock } = await shared()
+    const { access, id } = await signInAs('user')
+    const { path } = await make(
+      '/api/parts',
+      { name: 'Bolt', id: 99, created_at: 'x', slug: 'y', unknown: {}, title: 5 },
+      access,
+    )
+    const { created_at, updated_at, made_at, ...attributes } = (await get(path, access)).body.data.attributes
+    assert.deepEqual(attributes, {
+      name: 'Bolt',
+      code: null,
+      maker: null,
+      slot: null,
+      owner: id,
+      origin: null,
+      grade: 'b',
+      note: null,
+      weight: null,
+      active: true,
+      due: null,
+      sold: null,
+      contact: null,
+      site: null,
+      data: null,
+      tags: [],
+      sizes: [],
+      helpers: [],
+      slug: 'bolt',
+      title: 'Bolt (b)',
+    })
+    assert.equal(made_at, created_at)
+    assert.equal(updated_at, created_at)
+    assert.ok(Math.abs(Date.parse(created_at) - clock.now()) < 10_000)
+    const full = {
+      code: `c${id}`,
+      slot: 3,
+      grade: 'a',
+      note: 'mine',
+      weight: -1.234,
+      active: false,
+      made_at: '2026-01-31T13:00:00+01:00',
+      due: '2024-02-29',
+      sold: '2024-02-29',
+      contact: 'ada@example.com',
+      site: 'https://example.com/a?b',
+      data: [1],
+      tags: ['a', 'b'],
+      sizes: [3, 1, 3],
+      helpers: [id],
+    }
+    const changed = await patch(path, full, access)
+    assert.equal(changed.status, 200, JSON.stringify(changed.body))
+    const {
+      owner,
+      origin,
+      name,
+      maker,
+      slug,
+      title,
+      created_at: _,
+      updated_at: at,
+      ...now
+    } = changed.body.data.attributes
+    assert.deepEqual(now, { ...full, made_at: '2026-01-31T12:00:00.000Z' })
+    const nulls = Object.fromEntries(Object.keys(full).map((field) => [field, null]))
+    const { grade: _g, active: _a, made_at: _m, ...optional } = nulls
+    const cleared = (await patch(path, optional, access)).body.data.attributes
+    for (const field of Object.keys(optional)) {
+      assert.deepEqual(cleared[field], ['tags', 'sizes', 'helpers'].includes(field) ? [] : null, field)
+    }
+    assert.deepEqual((await patch(path, nulls, access)).body.details, {
+      grade: ['Must not be blank'],
+      active: ['Must not be blank'],
+      made_at: ['Must not be blank'],
+    })
+    // Half up, by the digits that were sent.
+    const rounded = await patch(path, { weight: 1.0005 }, access)
+    assert.equal(rounded.body.data.attributes.weight, 1.001)
+  })
+
+  test('keeps unique values unique, also when rows are restored, and in parallel', async () => {
+    const { signInAs, make, post, patch, request } = await shared()
+    const { access, id } = await signInAs('user')
+    const taken = { code: ['Is already taken'] }
+    const code = `u${id}`
+    const first = await make('/api/parts', { name: 'Bolt', code }, access)
+    assert.deepEqual((await post('/api/parts', { name: 'Nut', code }, access)).body.details, taken)
+    const second = await make('/api/parts', { name: 'Nut' }, access)
+    assert.deepEqual((await patch(second.path, { code }, access)).body.details, taken)
+    assert.equal((await patch(first.path, { code }, access)).status, 200)
+    await request('DELETE', first.path, { token: access })
+    assert.equal((await patch(second.path, { code }, access)).status, 200)
+    const restored = await post(`${first.path}/restore`, {}, access)
+    assert.deepEqual([restored.status, restored.body.details], [422, taken])
+    await patch(second.path, { code: null }, access)
+    assert.equal((await post(`${first.path}/restore`, {}, access)).status, 200)
+    // Among rows that agree in another field.
+    const makers = [
+      await make('/api/makers', { name: `One ${id}` }, access),
+      await make('/api/makers', { name: `Two ${id}` }, access),
+    ]
+    const [one, two] = makers.map((each) => each.id)
+    await make('/api/parts', { name: 'In one', slot: 1, maker: one }, access)
+    const inTwo = await make('/api/parts', { name: 'In two', slot: 1, maker: two }, access)
+    await make('/api/parts', { name: 'In none', slot: 1 }, access)
+    await make('/api/parts', { name: 'In none either', slot: 1 }, access)
+    const inOne = await post('/api/parts', { name: 'Again', slot: 1, maker: one }, access)
+    assert.deepEqual([inOne.status, inOne.body.details], [422, { slot: ['Is already taken'] }])
+    assert.deepEqual((await patch(inTwo.path, { maker: one }, access)).body.details, { slot: ['Is already taken'] })
+    const parallel = await many(10, () => post('/api/parts', { name: 'Race', code: `r${id}` }, access))
+    assert.deepEqual(parallel.map(({ status }) => status).sort(), [201, ...Array(9).fill(422)])
+    assert.ok(parallel.every(({ status, body }) => status === 201 || body.details.code[0] === 'Is already taken'))
+  })
+
+  // The rest does not depend on the engine.
+  if (!anyEngines.includes(engine)) return
 
   test('is refused with 401, 403, 404, 422, 403 and 412, in this order', async () => {
     const { signInAs, make, patch, post, request, get } = await shared()
@@ -147,87 +265,6 @@ onEachEngine('writing a row', (engine) => {
     assert.deepEqual((await get(path, access)).body.data.attributes.data, data)
   })
 
-  test('takes what is given, defaults for the rest, and null to clear', async () => {
-    const { signInAs, make, get, patch, clock } = await shared()
-    const { access, id } = await signInAs('user')
-    const { path } = await make(
-      '/api/parts',
-      { name: 'Bolt', id: 99, created_at: 'x', slug: 'y', unknown: {}, title: 5 },
-      access,
-    )
-    const { created_at, updated_at, made_at, ...attributes } = (await get(path, access)).body.data.attributes
-    assert.deepEqual(attributes, {
-      name: 'Bolt',
-      code: null,
-      maker: null,
-      slot: null,
-      owner: id,
-      origin: null,
-      grade: 'b',
-      note: null,
-      weight: null,
-      active: true,
-      due: null,
-      sold: null,
-      contact: null,
-      site: null,
-      data: null,
-      tags: [],
-      sizes: [],
-      helpers: [],
-      slug: 'bolt',
-      title: 'Bolt (b)',
-    })
-    assert.equal(made_at, created_at)
-    assert.equal(updated_at, created_at)
-    assert.ok(Math.abs(Date.parse(created_at) - clock.now()) < 10_000)
-    const full = {
-      code: `c${id}`,
-      slot: 3,
-      grade: 'a',
-      note: 'mine',
-      weight: -1.234,
-      active: false,
-      made_at: '2026-01-31T13:00:00+01:00',
-      due: '2024-02-29',
-      sold: '2024-02-29',
-      contact: 'ada@example.com',
-      site: 'https://example.com/a?b',
-      data: [1],
-      tags: ['a', 'b'],
-      sizes: [3, 1, 3],
-      helpers: [id],
-    }
-    const changed = await patch(path, full, access)
-    assert.equal(changed.status, 200, JSON.stringify(changed.body))
-    const {
-      owner,
-      origin,
-      name,
-      maker,
-      slug,
-      title,
-      created_at: _,
-      updated_at: at,
-      ...now
-    } = changed.body.data.attributes
-    assert.deepEqual(now, { ...full, made_at: '2026-01-31T12:00:00.000Z' })
-    const nulls = Object.fromEntries(Object.keys(full).map((field) => [field, null]))
-    const { grade: _g, active: _a, made_at: _m, ...optional } = nulls
-    const cleared = (await patch(path, optional, access)).body.data.attributes
-    for (const field of Object.keys(optional)) {
-      assert.deepEqual(cleared[field], ['tags', 'sizes', 'helpers'].includes(field) ? [] : null, field)
-    }
-    assert.deepEqual((await patch(path, nulls, access)).body.details, {
-      grade: ['Must not be blank'],
-      active: ['Must not be blank'],
-      made_at: ['Must not be blank'],
-    })
-    // Half up, by the digits that were sent.
-    const rounded = await patch(path, { weight: 1.0005 }, access)
-    assert.equal(rounded.body.data.attributes.weight, 1.001)
-  })
-
   test('sets only fields that may be written, and shows only those that may be read', async () => {
     const { signInAs, make, get, post, patch } = await shared()
     const [ada, grace, accountant] = [await signInAs('user'), await signInAs('user'), await signInAs('accountant')]
@@ -278,40 +315,6 @@ onEachEngine('writing a row', (engine) => {
     assert.equal(forbidden.headers.get('content-type')?.split(';')[0], 'application/problem+json')
     assert.equal(forbidden.body.rule, '(owner is you and grade is not c) or you have the permission parts.update')
     assert.deepEqual((await patch(path, { name: 'Nut' }, accountant.access)).body, { error: 'Forbidden' })
-  })
-
-  test('keeps unique values unique, also when rows are restored, and in parallel', async () => {
-    const { signInAs, make, post, patch, request } = await shared()
-    const { access, id } = await signInAs('user')
-    const taken = { code: ['Is already taken'] }
-    const code = `u${id}`
-    const first = await make('/api/parts', { name: 'Bolt', code }, access)
-    assert.deepEqual((await post('/api/parts', { name: 'Nut', code }, access)).body.details, taken)
-    const second = await make('/api/parts', { name: 'Nut' }, access)
-    assert.deepEqual((await patch(second.path, { code }, access)).body.details, taken)
-    assert.equal((await patch(first.path, { code }, access)).status, 200)
-    await request('DELETE', first.path, { token: access })
-    assert.equal((await patch(second.path, { code }, access)).status, 200)
-    const restored = await post(`${first.path}/restore`, {}, access)
-    assert.deepEqual([restored.status, restored.body.details], [422, taken])
-    await patch(second.path, { code: null }, access)
-    assert.equal((await post(`${first.path}/restore`, {}, access)).status, 200)
-    // Among rows that agree in another field.
-    const makers = [
-      await make('/api/makers', { name: `One ${id}` }, access),
-      await make('/api/makers', { name: `Two ${id}` }, access),
-    ]
-    const [one, two] = makers.map((each) => each.id)
-    await make('/api/parts', { name: 'In one', slot: 1, maker: one }, access)
-    const inTwo = await make('/api/parts', { name: 'In two', slot: 1, maker: two }, access)
-    await make('/api/parts', { name: 'In none', slot: 1 }, access)
-    await make('/api/parts', { name: 'In none either', slot: 1 }, access)
-    const inOne = await post('/api/parts', { name: 'Again', slot: 1, maker: one }, access)
-    assert.deepEqual([inOne.status, inOne.body.details], [422, { slot: ['Is already taken'] }])
-    assert.deepEqual((await patch(inTwo.path, { maker: one }, access)).body.details, { slot: ['Is already taken'] })
-    const parallel = await many(10, () => post('/api/parts', { name: 'Race', code: `r${id}` }, access))
-    assert.deepEqual(parallel.map(({ status }) => status).sort(), [201, ...Array(9).fill(422)])
-    assert.ok(parallel.every(({ status, body }) => status === 201 || body.details.code[0] === 'Is already taken'))
   })
 
   test('has values of a hook and calculated ones, which may be hidden like others', async () => {

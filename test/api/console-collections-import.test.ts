@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareService, unlimitedRates } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { type Helpdesk, startHelpdesk } from '../support/helpdesk.ts'
 
 const path = '/console/tickets/import'
 
-onEachEngine('an import into a collection', (engine) => {
+onAnyEngine('an import into a collection', (engine) => {
   const shared = shareService((t) => startHelpdesk(t, engine, { env: unlimitedRates }), {})
 
   async function enter(api: Helpdesk, person: 'ada' | 'grace' | 'chief') {

@@ -22,11 +22,11 @@ export function onEachEngine(...suite: Suite): void {
 
 /** For pages, texts and protocols, which do not depend on the engine: only `npm run test:full` uses PostgreSQL too. */
 export function onAnyEngine(...suite: Suite): void {
-  describeOn(
-    chosen(engines, (engine) => engine === 'sqlite'),
-    ...suite,
-  )
+  describeOn(anyEngines, ...suite)
 }
+
+/** Those of `onAnyEngine`. A suite for each engine returns before such tests if it is for another one. */
+export const anyEngines = chosen(engines, (engine) => engine === 'sqlite')
 
 /**
  * For races whose statements are the same on both: SQLite runs one write at a time, so PostgreSQL is where they show. Only

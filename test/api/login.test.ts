@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareApi, startApi } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { again, claimsOf, isSignedIn, logIn, many, password, register, signIn } from '../support/people.ts'
 import { amount } from '../support/tiers.ts'
 
 const locked = 'Account temporarily locked after too many failed attempts'
 
-onEachEngine('login', (engine) => {
+onRacingEngine('login', (engine) => {
   const shared = shareApi({ engine })
 
   for (const who of ['a known', 'an unknown'] as const) {

@@ -272,11 +272,11 @@ onAnyEngine('products in any order', (engine) => {
   })
 })
 
-onEachEngine('long lists in any order', (engine) => {
+onAnyEngine('long lists in any order', (engine) => {
   test('filters that an index in that order does not settle are looked up in parts, and nothing is left out', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     // More than are counted.
-    const length = amount({ full: 18_000, otherwise: 13_000 })
+    const length = amount({ full: 18_000, otherwise: 10_400 })
     const rows = Array.from({ length }, (_, i) => ({
       ...sampleRow,
       name: `Thing ${i}`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, shareApi, shareService, startApi } from '../support/api.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { holdWrite } from '../support/held-write.ts'
 import { again, claimsOf, isSignedIn, many, signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -19,7 +19,7 @@ async function assertDead(api: Api, access: string, refreshToken: string): Promi
   assert.deepEqual([response.status, response.body], [401, { error: 'Invalid refresh token' }])
 }
 
-onEachEngine('refresh', (engine) => {
+onRacingEngine('refresh', (engine) => {
   const shared = shareApi({ engine })
   const withDatabase = shareService(startApiWithRoles, { engine })
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
-import { shareApi, startApi } from '../support/api.ts'
+import { type Owner, share, shareApi, startApi } from '../support/api.ts'
 import { createDatabaseUrl, onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { runLoaded } from '../support/loaded-program.ts'
@@ -12,8 +12,11 @@ import { startApiWithRoles } from '../support/roles.ts'
 import { testInFull } from '../support/test-in-full.ts'
 import { amount } from '../support/tiers.ts'
 
-/** A database of a version without normalized emails, with several batches of users, the last of whom is the victim. */
-async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly string[] = []) {
+/**
+ * A database of a version without normalized emails, with several batches of users, of whom the last is the victim, and
+ * those with `emails`, of which the first can be normalized.
+ */
+async function prepareFormer(t: Owner, engine: Dialect, emails: readonly string[] = []) {
   const count = amount({ full: 1000, otherwise: 450 })
   const url = await createDatabaseUrl(t, engine)
   const { db } = await openDatabase(openOptions({ url, migrations: migrationsBefore(t, '0007') }))
@@ -25,7 +28,11 @@ async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly s
     })),
   )
   await db.close()
-  return { url, changed: others.length + 1, more: inserted.slice(others.length + 1).flat() }
+  return {
+    url,
+    changed: others.length + 1 + Math.min(emails.length, 1),
+    more: inserted.slice(others.length + 1).flat(),
+  }
 }
 
 onRacingEngine('registration', (engine) => {
@@ -76,22 +83,22 @@ onRacingEngine('registration', (engine) => {
     assert.ok(api.log.some((line) => line.includes('"level":"warn"') && line.includes(`"userId":${taken.id}`)))
   })
 
-  test('of an email is refused from the first request on if an existing user has it in another spelling', async (t) => {
-    const former = await prepareFormer(t, engine)
-    const api = await startApi(t, { engine, env: { DATABASE_URL: former.url } })
+  const upgraded = share(async (owner) => {
+    const colliding = ['ｔwin@example.com', 'tｗin@example.com', `${'ﷺ'.repeat(40)}@example.com`]
+    const former = await prepareFormer(owner, engine, colliding)
+    return { former, api: await startApiWithRoles(owner, { engine, env: { DATABASE_URL: former.url } }) }
+  })
+
+  test('of an email is refused from the first request on if an existing user has it in another spelling', async () => {
+    const { former, api } = await upgraded()
     const given = { email: 'victim@example.com', password, name: 'Mallory' }
     assert.equal((await api.post('/api/auth/register', given)).status, 409)
     const told = api.log.find((line) => line.includes('emails of users were brought to'))
     assert.ok(told?.includes(`"users":${former.changed},`))
   })
 
-  test('keeps existing users whose emails would collide or become too long, and logs them', async (t) => {
-    const former = await prepareFormer(t, engine, [
-      'ｔwin@example.com',
-      'tｗin@example.com',
-      `${'ﷺ'.repeat(40)}@example.com`,
-    ])
-    const api = await startApiWithRoles(t, { engine, env: { DATABASE_URL: former.url } })
+  test('keeps existing users whose emails would collide or become too long, and logs them', async () => {
+    const { former, api } = await upgraded()
     const [first, second, long] = former.more
     const rows = await api.db.all<{ id: number; email: string }>(
       'SELECT id, email FROM users WHERE id >= $1 ORDER BY id',
@@ -242,12 +249,16 @@ onAnyEngine('registration', (engine) => {
     assert.ok(Number(response.headers.get('retry-after')) > 0)
   })
 
-  test('answers 403 where it is closed, whatever the body holds', async (t) => {
+  test('answers 403 where it is closed, whatever the body holds, and the sign-in page does not offer it', async (t) => {
     const api = await startApi(t, { engine, env: { REGISTRATION: 'closed' } })
     for (const body of [{ email: 'a@example.com', password }, { email: 'a@example.com', password: 'weak' }, {}]) {
       const response = await api.post('/api/auth/register', body)
       assert.deepEqual([response.status, response.body], [403, { error: 'Registration is closed' }])
     }
+    const page = await api.get('/console/register')
+    assert.equal(page.status, 403)
+    assert.match(page.body, /Registration is closed/)
+    assert.doesNotMatch((await api.get('/console/sign-in')).body, /\/console\/register/)
   })
 
   test('assigns the configured roles', async (t) => {

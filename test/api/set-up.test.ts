@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { setUp } from '../../src/features/set-up/set-up.feature.ts'
 import { defineFeature } from '../../src/platform/feature.ts'
 import { html } from '../../src/platform/pages/html.ts'
-import type { Api } from '../support/api.ts'
+import { type Api, share } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
 import { createDatabaseUrl, onAnyEngine, onRacingEngine } from '../support/databases.ts'
@@ -13,6 +14,7 @@ import { startWithMail, waitForMails } from '../support/mailbox.ts'
 import { logIn, many, password, register } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 import { findLink, loggedLink, loggedPath } from '../support/set-up.ts'
+import { amount } from '../support/tiers.ts'
 
 const form = '/console/setup'
 const root = { email: 'root@example.com', name: 'Root', password }
@@ -30,6 +32,12 @@ async function finish(
 
 const countUsers = async ({ db }: ApiWithRoles) =>
   (await db.get<{ count: number }>('SELECT count(*) AS count FROM users'))?.count
+
+/** Of a new link, which voids the others. */
+async function createPath({ parts }: ApiWithRoles): Promise<string> {
+  const link = await parts.serviceOf(setUp).createLink('')
+  return link.kind === 'link' ? link.url : assert.fail(link.kind)
+}
 
 onRacingEngine('set-up', (engine) => {
   test('the link makes the first administrator, who is signed in, and works once', async (t) => {
@@ -94,8 +102,9 @@ onRacingEngine('set-up', (engine) => {
   })
 
   test('nodes that start together log links that all work, and all of them at once make one administrator', async (t) => {
-    const DATABASE_URL = await createDatabaseUrl(t, engine)
-    const nodes = await many(3, () => startApiWithRoles(t, { engine, env: { DATABASE_URL } }))
+    const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
+    const count = amount({ full: 3, otherwise: 2 })
+    const nodes = await many(count, () => startApiWithRoles(t, { engine, env: { DATABASE_URL } }))
     const browsers = await Promise.all(
       nodes.map(async (node, i) => {
         const browser = openConsole(nodes[(i + 1) % nodes.length] ?? node)
@@ -112,23 +121,26 @@ onRacingEngine('set-up', (engine) => {
 })
 
 onAnyEngine('set-up', (engine) => {
-  test('the link is for the address that people use, and its pages leave no trace', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  /** For tests without an administrator. */
+  const unused = share((owner) => startApiWithRoles(owner, { engine }))
+  const mailing = share((owner) => startWithMail(owner, engine, { VERIFY_EMAIL: 'true' }))
+  const onAllHosts = share((owner) => startApiWithRoles(owner, { engine, env: { HOST: '0.0.0.0' } }))
+
+  test('the link is for the address that people use, and its pages leave no trace', async () => {
+    const api = await unused()
     const link = await loggedLink(api)
     assert.equal(link.origin, api.url)
     const page = await openConsole(api).open(await loggedPath(api))
     assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
     assert.equal(page.headers.get('cache-control'), 'no-store')
 
-    const outside = await startApiWithRoles(t, { engine, env: { PUBLIC_URL: 'https://app.example.com' } })
-    assert.equal((await loggedLink(outside)).origin, 'https://app.example.com')
-    const open = await startApiWithRoles(t, { engine, env: { HOST: '0.0.0.0' } })
-    assert.equal((await loggedLink(open)).hostname, 'localhost')
+    assert.equal((await loggedLink((await mailing()).api)).origin, 'https://app.example.com')
+    assert.equal((await loggedLink(await onAllHosts())).hostname, 'localhost')
   })
 
-  test('the link is over after 30 minutes', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const path = await loggedPath(api)
+  test('the link is over after 30 minutes', async () => {
+    const api = await unused()
+    const path = await createPath(api)
     const browser = openConsole(api)
     api.clock.advance(29 * 60)
     assert.equal((await browser.open(path)).status, 200)
@@ -140,11 +152,12 @@ onAnyEngine('set-up', (engine) => {
     assert.equal(await countUsers(api), 0)
   })
 
-  test('a guessed token gets the page of an expired one, and soon nothing', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('a guessed token gets the page of an expired one, and soon nothing', async () => {
+    const api = await unused()
+    const path = await createPath(api)
     const browser = openConsole(api)
-    await browser.open(await loggedPath(api))
-    const { _token = '' } = (await browser.open(await loggedPath(api))).hidden(form)
+    await browser.open(path)
+    const { _token = '' } = (await browser.open(path)).hidden(form)
     const texts = new Set<string>()
     for (const token of ['', 'a', 'A'.repeat(43), 'x'.repeat(8000), "' OR 1=1 --"]) {
       const opened = await browser.open(`${form}?token=${encodeURIComponent(token)}`)
@@ -161,7 +174,7 @@ onAnyEngine('set-up', (engine) => {
     assert.equal(await countUsers(api), 0)
 
     for (let i = 0; i < 60; i++) await browser.open(`${form}?token=${i}`)
-    const limited = await browser.open(await loggedPath(api))
+    const limited = await browser.open(path)
     assert.equal(limited.status, 429)
     assert.ok(limited.headers.get('retry-after'))
   })
@@ -183,8 +196,8 @@ onAnyEngine('set-up', (engine) => {
     assert.equal((await logIn(api, 'taken@example.com')).status, 200)
   })
 
-  test('where strangers have locked the email, the account is made and waits for its owner', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('where strangers have locked the email, the account is made and waits for its owner', async () => {
+    const api = await onAllHosts()
     for (let i = 0; i < 5; i++) await logIn(api, root.email, 'wrong')
     const { page } = await finish(api)
     assert.deepEqual([page.location, page.notice], ['/console/sign-in', 'set-up'])
@@ -192,8 +205,8 @@ onAnyEngine('set-up', (engine) => {
     assert.equal((await logIn(api, root.email)).status, 200)
   })
 
-  test('where addresses have to be verified, the first administrator is in and gets the mail', async (t) => {
-    const { api, mailbox } = await startWithMail(t, engine, { VERIFY_EMAIL: 'true' })
+  test('where addresses have to be verified, the first administrator is in and gets the mail', async () => {
+    const { api, mailbox } = await mailing()
     const { browser, page } = await finish(api)
     const welcome = await browser.follow(page)
     assert.equal(welcome.status, 200)
@@ -286,27 +299,30 @@ describe('set-up', () => {
     assert.equal((await openConsole(api).open('/console/setup')).status, 404)
   })
 
-  test('features add cards to the welcome page', async (t) => {
+  const extended = share((owner) => {
     const card = html`<section class="card" aria-labelledby="keys"><h2 id="keys">A key for programs</h2></section>`
     const keys = defineFeature({
       name: 'keys-of-the-test',
       create: () => undefined,
       pages: () => ({ welcomeCards: [{ show: () => card }] }),
     })
-    const api = await startApiWithRoles(t, { extensions: [keys] })
-    const { browser, page } = await finish(api)
-    assert.match((await browser.follow(page)).text, /A key for programs/)
-  })
-
-  test('a feature that fails after the start is logged, and everything is served', async (t) => {
     const failing = defineFeature({
       name: 'failing',
       create: () => undefined,
       onListening: () => Promise.reject(new Error('out of order')),
     })
-    const api = await startApiWithRoles(t, { extensions: [failing] })
+    return startApiWithRoles(owner, { extensions: [keys, failing] })
+  })
+
+  test('a feature that fails after the start is logged, and everything is served', async () => {
+    const api = await extended()
     await eventually(() => assert.match(api.log.join(''), /out of order/))
     assert.equal((await openConsole(api).open(await loggedPath(api))).status, 200)
+  })
+
+  test('features add cards to the welcome page', async () => {
+    const { browser, page } = await finish(await extended())
+    assert.match((await browser.follow(page)).text, /A key for programs/)
   })
 
   test('a role of another name is given where it alone holds "*"', async (t) => {

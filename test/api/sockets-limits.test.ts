@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
-import { startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   openSocket,
@@ -38,6 +38,10 @@ const elements = [
 ]
 
 const unused = shareSocketApi({ elements, policies: { late: { see: () => true } } })
+const limited = shareSocketApi({
+  env: { GQL_WS_MAX_PER_ADDRESS: '3', GQL_WS_MAX_SUBSCRIPTIONS: '3', TRUSTED_PROXIES: '127.0.0.1' },
+})
+const listing = shareApi({ env: { CORS_ORIGINS: 'https://shop.example' } })
 
 /** The service works for others, and nothing is left of the misbehaving client. */
 async function assertUnharmed(t: TestContext, api: SocketApi): Promise<void> {
@@ -54,8 +58,8 @@ async function assertUnharmed(t: TestContext, api: SocketApi): Promise<void> {
   assert.equal(api.log.filter((line) => line.includes('"level":"error"')).length, 0)
 }
 
-test('the WebSocket port responds to plain requests with 426, and to health checks', async (t) => {
-  const api = await startApi(t)
+test('the WebSocket port responds to plain requests with 426, and to health checks', async () => {
+  const api = await listing()
   const url = api.wsUrl.replace('ws', 'http')
   const response = await fetch(url)
   assert.equal(response.status, 426)
@@ -82,8 +86,8 @@ test('every path leads to a socket on its own port; on the HTTP port only /graph
   await openSocket(t, `${http}/graphql?x=1`)
 })
 
-test('another upgrade protocol or an invalid handshake still gets a response', async (t) => {
-  const api = await startApi(t)
+test('another upgrade protocol or an invalid handshake still gets a response', async () => {
+  const api = await listing()
   const ask = (url: string, headers: Record<string, string>) =>
     new Promise<number | undefined>((resolve, reject) => {
       request(url, { headers }, (response) => resolve(response.resume().statusCode))
@@ -99,7 +103,7 @@ test('another upgrade protocol or an invalid handshake still gets a response', a
 })
 
 test('an address has a limit of sockets; a closed one makes room', async (t) => {
-  const api = await startSocketApi(t, { env: { GQL_WS_MAX_PER_ADDRESS: '3', TRUSTED_PROXIES: '127.0.0.1' } })
+  const api = await limited()
   const http = `${api.url.replace('http', 'ws')}/graphql`
   const first = await openSocket(t, api.wsUrl)
   await openTransport(t, api.wsUrl)
@@ -129,7 +133,7 @@ test('only a trusted proxy can set the client address', async (t) => {
 })
 
 test('if origins are listed, a page of another one is refused with 403', async (t) => {
-  const api = await startApi(t, { env: { CORS_ORIGINS: 'https://shop.example' } })
+  const api = await listing()
   for (const origin of ['https://evil.example', 'https://shop.example.evil.example', 'null', 'nonsense']) {
     const { status, body } = await refusedUpgrade(api.wsUrl, { headers: { origin } })
     assert.deepEqual([status, body], [403, { error: 'Forbidden' }], origin)
@@ -141,7 +145,7 @@ test('if origins are listed, a page of another one is refused with 403', async (
 })
 
 test('a socket has a limit of subscriptions; the next gets errors, and one that ends makes room', async (t) => {
-  const api = await startSocketApi(t, { env: { GQL_WS_MAX_SUBSCRIPTIONS: '3' } })
+  const api = await limited()
   const socket = await openSocket(t, api.wsUrl)
   for (let id = 1; id <= 4; id++) socket.send({ id, query: counter })
   const { id, errors } = await socket.next()

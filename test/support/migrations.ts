@@ -24,7 +24,7 @@ export function writeMigrations(folder: string, files: Record<string, string | R
 }
 
 /** The migrations before the first of these names, as in an earlier version. */
-export function migrationsBefore(t: TestContext, first: string): string {
+export function migrationsBefore(t: Pick<TestContext, 'after'>, first: string): string {
   const folder = temporaryFolder(t)
   for (const { path } of ownMigrations) {
     cpSync(path, folder, {

@@ -5,6 +5,7 @@ import { auditOrders } from '../../src/features/admin/audit-orders.ts'
 import { writeListCursor, writeSort } from '../../src/platform/listing/list-cursor.ts'
 import { readListQuery } from '../../src/platform/listing/list-query.ts'
 import { createSortedList } from '../../src/platform/listing/sorted-list.store.ts'
+import { shareService } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { plansOf, recordStatements } from '../support/query-plans.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -22,8 +23,10 @@ const lists = [
 ] as const
 
 onEachEngine('the plans of sorted lists', (engine) => {
-  test('a page by cursor is looked up by its sort value and id in an index', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  const shared = shareService(startApiWithRoles, { engine })
+
+  test('a page by cursor is looked up by its sort value and id in an index', async () => {
+    const api = await shared()
     const { access } = await api.signInAs('admin')
     const statements = recordStatements(api.db, { withScans: true })
     for (const { path, field, value, column, ...more } of lists) {
@@ -41,8 +44,8 @@ onEachEngine('the plans of sorted lists', (engine) => {
     }
   })
 
-  test('rows whose names contain a term are looked up in the index of names', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('rows whose names contain a term are looked up in the index of names', async () => {
+    const api = await shared()
     const statements = recordStatements(api.db, { withScans: true })
     for (const q of ['lamp', 'la']) {
       const { status } = await api.get(`/api/v2/products?q=${q}&sort=-price&filter[active]=false&count=exact`)
@@ -61,8 +64,8 @@ onEachEngine('the plans of sorted lists', (engine) => {
     }
   })
 
-  test('a file of all rows leaves time for other requests between its parts', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('a file of all rows leaves time for other requests between its parts', async () => {
+    const api = await shared()
     await api.signInAs('admin')
     const list = createSortedList({ db: api.db, definition: auditOrders, columns: 'id', countAll: async () => 0 })
     let hasTurned = false

@@ -1,8 +1,8 @@
 /** Administrators invite, change, disable and delete users. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-
-import { shareService } from '../support/api.ts'
+import { test } from 'node:test'
+import type { Dialect } from '../../src/platform/database/database.ts'
+import { type Owner, share, shareService, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
@@ -14,8 +14,8 @@ import { amount } from '../support/tiers.ts'
 const users = '/api/admin/users'
 
 /** A manager may administer but does not have every permission. */
-function managerRoles(t: TestContext): string {
-  return createConfig(t, {
+async function startWithManagers(owner: Owner, engine: Dialect): Promise<ApiWithRoles> {
+  const config = createConfig(owner, {
     auth: `auth { roles {
       admin { permissions = ["*"] }
       manager { permissions = ["users.*", "posts.view"] }
@@ -23,6 +23,7 @@ function managerRoles(t: TestContext): string {
       viewer { permissions = ["posts.view"] }
     } }`,
   })
+  return startApiWithRoles(owner, { engine, config, env: unlimitedRates })
 }
 
 function tokenOf(inviteUrl: string): string {
@@ -35,10 +36,10 @@ async function eventsOf(api: ApiWithRoles, access: string) {
 }
 
 onRacingEngine('invitations', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = shareService(startApiWithRoles, { engine, env: { PUBLIC_URL: 'https://app.example.com' } })
 
-  test('without mail the response has the link, with which the user sets a password', async (t) => {
-    const api = await startApiWithRoles(t, { engine, env: { PUBLIC_URL: 'https://app.example.com' } })
+  test('without mail the response has the link, with which the user sets a password', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const made = await api.request('POST', users, {
       json: { email: ' Carol@Example.com', name: 'Carol', roles: ['editor', 'editor'] },
@@ -91,7 +92,7 @@ onRacingEngine('invitations', (engine) => {
 })
 
 onAnyEngine('invitations', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = share((owner) => startWithManagers(owner, engine))
 
   test('are mailed where mail is configured, and prove the address', async (t) => {
     const mailbox = await startSmtp(t)
@@ -120,8 +121,8 @@ onAnyEngine('invitations', (engine) => {
     assert.equal(mailbox.messages.length, 2, 'no verification is mailed beside')
   })
 
-  test('are refused for a taken address, an unknown role, a wrong body, and without the permission', async (t) => {
-    const api = await startApiWithRoles(t, { engine, config: managerRoles(t) })
+  test('are refused for a taken address, an unknown role, a wrong body, and without the permission', async () => {
+    const api = await shared()
     const manager = await api.signInAs('manager')
     const reader = await api.signInAs('reader')
     const invite = (body: object, access: string | undefined = manager.access) => api.post(users, body, access)
@@ -165,8 +166,8 @@ onAnyEngine('invitations', (engine) => {
     assert.deepEqual([late.status, late.body.error], [401, 'Invalid reset token'])
   })
 
-  test('a new one voids the old link; one who has accepted, or is beyond reach, gets none', async (t) => {
-    const api = await startApiWithRoles(t, { engine, config: managerRoles(t) })
+  test('a new one voids the old link; one who has accepted, or is beyond reach, gets none', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const manager = await api.signInAs('manager')
     const made = await api.post(users, { email: 'carol@example.com', roles: ['admin'] }, admin.access)
@@ -344,10 +345,10 @@ onRacingEngine('changing users', (engine) => {
 })
 
 onAnyEngine('changing users', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = share((owner) => startWithManagers(owner, engine))
 
-  test('nobody reaches above themselves, and every refusal is recorded', async (t) => {
-    const api = await startApiWithRoles(t, { engine, config: managerRoles(t) })
+  test('nobody reaches above themselves, and every refusal is recorded', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const manager = await api.signInAs('manager')
     const reader = await api.signInAs('reader')

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Database } from '../../src/platform/database/database.ts'
-import { shareApi, startApi } from '../support/api.ts'
+import { shareApi, shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
-import { createProduct, lamp, productsPath } from '../support/products.ts'
+import { createProduct, lamp, productsPath, withoutProducts } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 onEachEngine('a product', (engine) => {
-  const shared = shareApi({ engine })
+  const shared = shareService(startApiWithRoles, { engine })
 
-  test('is created by a signed-in user and returned in its envelope', async (t) => {
-    const api = await startApi(t, { engine })
+  // The first one, because it knows the id.
+  test('is created by a signed-in user and returned in its envelope', async () => {
+    const api = await shared()
     const { access } = await signIn(api)
     const made = await api.post(`${productsPath}/`, lamp, access)
     assert.equal(made.status, 201)
@@ -103,17 +103,11 @@ onEachEngine('a product', (engine) => {
     }
   })
 
-  test('keeps the slug that an earlier version made, until its name changes', async (t) => {
-    let db: Database | undefined
-    const api = await startApi(t, {
-      engine,
-      extend: (_app, parts) => {
-        db = parts.db
-      },
-    })
+  test('keeps the slug that an earlier version made, until its name changes', async () => {
+    const api = await shared()
     const { access } = await signIn(api)
     const id = await createProduct(api, access, { name: 'Éclair' })
-    await db?.write({ sql: "UPDATE products SET slug = 'clair' WHERE id = $1", params: [id] })
+    await api.db.write({ sql: "UPDATE products SET slug = 'clair' WHERE id = $1", params: [id] })
     for (const [change, slug] of [
       [{ name: 'Éclair', stock: 5 }, 'clair'],
       [{ stock: 6 }, 'clair'],
@@ -151,8 +145,8 @@ onEachEngine('a product', (engine) => {
     assert.deepEqual([nothing.status, nothing.body.data.attributes], [200, after])
   })
 
-  test('is gone once it is deleted, but its row stays', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('is gone once it is deleted, but its row stays', async () => {
+    const api = await withoutProducts(await shared())
     const { access } = await signIn(api)
     const id = await createProduct(api, access)
     const gone = await api.delete(`${productsPath}/${id}`, access)

@@ -7,7 +7,7 @@ import { createLimitsPerAddress } from '../../src/platform/limiter/connections-p
 import { eventually } from '../support/eventually.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
-import { openSocket, startSocketApi } from '../support/sockets.ts'
+import { openSocket, shareSocketApi, startSocketApi } from '../support/sockets.ts'
 import { createStandaloneSockets } from '../support/standalone-sockets.ts'
 import { testInFull } from '../support/test-in-full.ts'
 
@@ -27,8 +27,10 @@ async function assertRefused(url: string, request: string, [status, error]: read
 const malformed = [400, 'Malformed request'] as const
 const required = [426, 'Upgrade required'] as const
 
+const listing = shareSocketApi({ env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
+
 test('everything the WebSocket port refuses has the usual error body and an id', async (t) => {
-  const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
+  const api = await listing()
   const cases: [request: string, response: readonly [number, string]][] = [
     [`GET / HTTP/1.1\r\n${host}\r\n`, required],
     ['GET / HTTP/1.0\r\n\r\n', required],
@@ -55,7 +57,7 @@ test('everything the WebSocket port refuses has the usual error body and an id',
 })
 
 test('a refused upgrade on the HTTP port has the usual error body and an id', async (t) => {
-  const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
+  const api = await listing()
   const ask = (path: string, headers: string) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`
   const cases: [request: string, response: readonly [number, string]][] = [
     [ask('/elsewhere', host + upgrade + key), [404, 'Not found']],

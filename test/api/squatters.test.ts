@@ -5,7 +5,7 @@ import type { Dialect } from '../../src/platform/database/database.ts'
 import { share, unlimitedRates } from '../support/api.ts'
 import { assertPasskey, enrol, loginOptions } from '../support/authenticator.ts'
 import { openConsole } from '../support/console.ts'
-import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { isKnown, lockOut, logInFrom, newDevice } from '../support/devices.ts'
 import { makeKey } from '../support/keys.ts'
 import { mailedToken, startMailing } from '../support/mailbox.ts'
@@ -46,7 +46,7 @@ function shareAddresses(engine: Dialect) {
   }
 }
 
-onEachEngine("somebody else's address", (engine) => {
+onRacingEngine("somebody else's address", (engine) => {
   const begin = shareAddresses(engine)
 
   test('is verified only with a session of the account or its password', async () => {

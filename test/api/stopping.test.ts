@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import waiting from '../../docs/examples/waiting.ts'
 import { stopTimesOf } from '../../src/platform/process/stop-times.ts'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, type Owner, share, startApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { openSocket } from '../support/sockets.ts'
@@ -18,7 +18,7 @@ interface Gate {
 }
 
 /** A service with a route that answers when the gate is opened. */
-async function start(t: TestContext, env: Record<string, string> = {}): Promise<{ api: Api; gate: Gate }> {
+async function start(t: Owner, env: Record<string, string> = {}): Promise<{ api: Api; gate: Gate }> {
   const begun = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<void>()
   const api = await startApi(t, {
@@ -44,8 +44,16 @@ async function connectTo(t: TestContext, url: string): Promise<Socket> {
   return socket.setEncoding('utf8')
 }
 
+const draining = share((owner) => start(owner))
+
+test('the port for sockets tells whether it is ready', async () => {
+  const { api } = await draining()
+  const ready = await fetch(`${api.wsUrl.replace('ws', 'http')}/health/ready`)
+  assert.deepEqual([ready.status, await ready.json()], [200, { status: 'ok' }])
+})
+
 test('a draining node is not ready and asks clients to leave, but serves everything, new sockets too', async (t) => {
-  const { api, gate } = await start(t)
+  const { api, gate } = await draining()
   const before = api.get('/gate')
   await gate.begun
   assert.equal((await api.get('/health/ready')).headers.get('connection'), 'keep-alive')
@@ -73,12 +81,6 @@ test('a draining node is not ready and asks clients to leave, but serves everyth
     socket.send({ query: '{ posts { id } }' })
     assert.deepEqual(await socket.next(), { data: { posts: [] } })
   }
-})
-
-test('the port for sockets tells whether it is ready', async (t) => {
-  const { api } = await start(t)
-  const ready = await fetch(`${api.wsUrl.replace('ws', 'http')}/health/ready`)
-  assert.deepEqual([ready.status, await ready.json()], [200, { status: 'ok' }])
 })
 
 test('a half-sent request or an idle connection does not hold the stop, a request in flight does', async (t) => {

@@ -84,10 +84,9 @@ onEachEngine('users in any order', (engine) => {
 })
 
 onAnyEngine('users in any order', (engine) => {
-  const service = share((owner) => start(owner, engine))
-
-  test('refuses what it does not understand, and says why', async () => {
-    const { api, access } = await service()
+  test('refuses what it does not understand, and says why', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const { access } = await api.signInAs('admin')
     for (const [query, field, message] of [
       ['sort=roles', 'sort', 'Must be one of created_at, email, name, with - in front for descending'],
       ['filter[status]=asleep', 'filter[status]', 'Must be one of active, disabled, locked, invited'],

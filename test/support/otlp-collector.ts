@@ -50,7 +50,7 @@ export interface Collector {
   answer: { status: number; headers?: Record<string, string>; until?: number }
 }
 
-export async function startCollector(t: TestContext): Promise<Collector> {
+export async function startCollector(t: Pick<TestContext, 'after'>): Promise<Collector> {
   const collector: Collector = {
     url: '',
     spans: [],

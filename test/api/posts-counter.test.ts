@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
 import { many } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
+import { amount } from '../support/tiers.ts'
 
 onAnyEngine('counter', (engine) => {
   test('publishes the number of posts after each new one, in order and once each, even under parallel creates', async (t) => {
@@ -13,7 +14,7 @@ onAnyEngine('counter', (engine) => {
     const { access } = await api.signInAs()
     const counts: number[] = []
     await api.parts.topics.subscribe(counterTopic, (value) => void counts.push((value as { count: number }).count))
-    const rounds = 4
+    const rounds = amount({ full: 4, otherwise: 2 })
     const perRound = 30
     const ids: number[] = []
     for (let round = 0; round < rounds; round++) {
@@ -47,7 +48,7 @@ onAnyEngine('counter', (engine) => {
       await parts.topics.subscribe(counterTopic, (value) => void counts.push((value as { count: number }).count))
     }
     const { access } = await first.signInAs()
-    const rounds = 30
+    const rounds = amount({ full: 30, otherwise: 12 })
     const perRound = 4
     // A few at a time: many at once would be written in one batch, and the nodes would hardly conflict.
     for (let round = 0; round < rounds; round++) {

@@ -52,10 +52,6 @@ onAnyEngine('posts', (engine) => {
     const response = await api.put(`/api/posts/${id}`, { body: '', title: null }, editor.access)
     assert.deepEqual(response.body, { data: { id, title: 'Hello', body: '' } })
   })
-})
-
-onAnyEngine('posts', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
 
   test('are checked: 401 before 403 before 404 before 422', async () => {
     const api = await shared()

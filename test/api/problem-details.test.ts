@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
-import { startApi } from '../support/api.ts'
+import { shareApi } from '../support/api.ts'
 import { blocksOf } from '../support/docs.ts'
 import { signIn } from '../support/people.ts'
 import { lamp, productsPath } from '../support/products.ts'
@@ -12,8 +12,10 @@ import { lamp, productsPath } from '../support/products.ts'
 const problem = 'application/problem+json'
 const page = readFileSync(join(root, 'docs', 'errors.md'), 'utf8')
 
-test('are sent only to clients that accept the type', async (t) => {
-  const api = await startApi(t)
+const shared = shareApi()
+
+test('are sent only to clients that accept the type', async () => {
+  const api = await shared()
   for (const [accept, isProblem] of [
     [problem, true],
     [`application/json, ${problem}`, true],
@@ -39,9 +41,9 @@ test('are sent only to clients that accept the type', async (t) => {
   }
 })
 
-test('have the code, errors by pointer, and the other fields of the error', async (t) => {
-  const api = await startApi(t)
-  const { access: token } = await signIn(api)
+test('have the code, errors by pointer, and the other fields of the error', async () => {
+  const api = await shared()
+  const { access: token, email } = await signIn(api)
   const headers = { accept: problem }
   const wrong = await api.request('POST', productsPath, { json: { ...lamp, price: 0 }, token, headers })
   const [plain, told] = blocksOf(page, 'json').map((block) => JSON.parse(block))
@@ -52,7 +54,7 @@ test('have the code, errors by pointer, and the other fields of the error', asyn
   assert.deepEqual([refused.status, refused.body.code], [401, 'missing_access_token'])
   assert.equal(refused.headers.get('www-authenticate'), 'Bearer')
   for (let i = 0; i < 6; i++) {
-    const json = { email: 'ada@example.com', password: 'wrong' }
+    const json = { email, password: 'wrong' }
     const { status, body } = await api.request('POST', '/api/auth/login', { json, headers })
     if (status === 423) {
       assert.equal(body.code, 'account_locked')

@@ -5,15 +5,16 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { eventually } from '../support/eventually.ts'
-import { openSocket, startSocketApi, wide } from '../support/sockets.ts'
+import { openSocket, shareSocketApi, startSocketApi, wide } from '../support/sockets.ts'
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
 import { testInFull } from '../support/test-in-full.ts'
 
 const text = 'x'.repeat(100_000)
+const shared = shareSocketApi({ elements: wide })
 
 for (const isBack of [true, false]) {
   test(`who does not read is cut off with 1013, ${isBack ? 'and learns it once it reads' : 'even if it never does'}`, async (t) => {
-    const api = await startSocketApi(t, { elements: wide })
+    const api = await shared()
     const [deaf, keen] = [await openSocket(t, api.wsUrl), await openSocket(t, api.wsUrl)]
     for (const socket of [deaf, keen]) socket.send({ query: 'subscription { wide { text } }' })
     await api.subscribed(2)

@@ -1,16 +1,17 @@
 /**
  * `npm run dev`: runs the sources, and again whenever one of their files changes. The next process is prepared beforehand: it
- * has loaded the dependencies, which takes a third of a start.
+ * has loaded everything but the files that are being edited and what imports them. Loading takes most of a start.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { type FSWatcher, watch } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(import.meta.dirname)
 const main = join(root, 'src', 'main.ts')
 const dependencies = join(root, 'node_modules')
+const features = join(root, 'src', 'features')
 /** Editors write a file in several steps, some of them beside it. */
 const settledMs = 50
 /** A program that does not end is killed. */
@@ -22,7 +23,9 @@ const reportedEveryMs = 100
 
 /** To a process: load these modules, or run the program. From it: what it has loaded. */
 type Order = { prepare: readonly string[] } | { run: readonly string[] }
-type Report = { loaded: readonly string[] }
+type Report = { loaded: readonly string[]; imported: readonly Import[] }
+/** URLs of modules. */
+type Import = [importer: string, imported: string]
 
 if (process.send) beRun()
 else superviseRuns(process.argv.slice(2))
@@ -34,8 +37,12 @@ function superviseRuns(args: readonly string[]): void {
   let isStopping = false
   /** Until then, the folders of the program before are watched. */
   let isFirstReport = true
-  /** Modules of dependencies that the program has loaded so far. */
+  /** URLs of the modules that the program has loaded so far, and who imports them. */
   const known = new Set<string>()
+  const importers = new Map<string, Set<string>>()
+  /** URLs of changed files. Until there are any, all features are taken for edited. */
+  const edited = new Set<string>()
+  let preparedModules = new Set<string>()
   /** By folder. */
   const watched = new Map<string, { files: Set<string>; watcher: FSWatcher }>()
   let changed: string | undefined
@@ -55,10 +62,11 @@ function superviseRuns(args: readonly string[]): void {
 
   function launch(): ChildProcess {
     const child = fork(import.meta.filename)
-    child.on('message', ({ loaded }: Report) => {
+    child.on('message', ({ loaded, imported }: Report) => {
       if (child === running && isFirstReport) forgetFolders()
       if (child === running) isFirstReport = false
       for (const url of loaded) note(url)
+      for (const [importer, url] of imported) importersOf(url).add(importer)
       if (child === running) prepareSoon()
     })
     child.on('error', (error) => tell(error.message))
@@ -91,12 +99,34 @@ function superviseRuns(args: readonly string[]): void {
     clearTimeout(preparing)
     preparing = setTimeout(() => {
       prepared = launch()
-      order(prepared, { prepare: [...known] })
+      preparedModules = new Set(known).difference(everythingEdited())
+      order(prepared, { prepare: [...preparedModules] })
     }, preparedAfterMs)
+  }
+
+  /** With what imports it. */
+  function everythingEdited(): Set<string> {
+    const isEdited = (url: string) => (edited.size > 0 ? edited.has(url) : isBelow(features, url))
+    const found = new Set([...known].filter(isEdited))
+    for (const url of found) for (const importer of importersOf(url)) found.add(importer)
+    return found
+  }
+
+  function importersOf(url: string): Set<string> {
+    const there = importers.get(url) ?? new Set()
+    importers.set(url, there)
+    return there
   }
 
   function noticeChange(path: string): void {
     changed ??= path
+    const url = pathToFileURL(path).href
+    edited.add(url)
+    // It has loaded the file as it was.
+    if (preparedModules.has(url)) {
+      prepared?.kill('SIGKILL')
+      prepared = undefined
+    }
     clearTimeout(settling)
     settling = setTimeout(startAgain, settledMs)
   }
@@ -117,9 +147,8 @@ function superviseRuns(args: readonly string[]): void {
 
   function note(url: string): void {
     const path = fileURLToPath(url)
-    if (path.startsWith(dependencies)) {
-      if (/\.[cm]?js$/.test(path)) known.add(url)
-    } else if (!path.startsWith(join(root, 'src'))) watchFile(path)
+    if (/\.[cm]?[jt]s$/.test(path)) known.add(url)
+    if (!isBelow(dependencies, url) && !isBelow(join(root, 'src'), url)) watchFile(path)
   }
 
   /** Such as those of extensions. By their folder: editors replace files. */
@@ -160,6 +189,10 @@ function superviseRuns(args: readonly string[]): void {
   }
 }
 
+function isBelow(folder: string, url: string): boolean {
+  return fileURLToPath(url).startsWith(folder)
+}
+
 function order(child: ChildProcess, given: Order): void {
   child.send(given, () => {})
 }
@@ -171,7 +204,14 @@ function tell(line: string): void {
 /** Loads modules when it is told to, and then the program. */
 function beRun(): void {
   let loaded: string[] = []
+  let imported: Import[] = []
   registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const found = nextResolve(specifier, context)
+      const { parentURL } = context
+      if (found.url.startsWith('file:') && parentURL?.startsWith('file:')) imported.push([parentURL, found.url])
+      return found
+    },
     load(url, context, nextLoad) {
       if (url.startsWith('file:')) loaded.push(url)
       return nextLoad(url, context)
@@ -198,7 +238,8 @@ function beRun(): void {
   }
 
   function report(): void {
-    if (loaded.length > 0 && process.connected) process.send?.({ loaded } satisfies Report)
+    if (loaded.length > 0 && process.connected) process.send?.({ loaded, imported } satisfies Report)
     loaded = []
+    imported = []
   }
 }

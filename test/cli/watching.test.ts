@@ -7,9 +7,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createClient } from '../../src/testing/client.ts'
+import { cpuSecondsOf } from '../support/cpu-times.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { environment } from '../support/process.ts'
+import { childrenOf } from '../support/process-tree.ts'
 import { registerProcess } from '../support/run-folder.ts'
 import { isFull } from '../support/tiers.ts'
 
@@ -17,17 +19,20 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** The last command of `npm run dev`, which Node runs. */
 const [, variable = '', value = '', ...args] = / (\w+)=(\S+) node (\S+)$/.exec(scripts.dev) ?? []
 const extension = (greeting: string) => `import { defineFeature } from 'latchkey/feature'
+import { name } from './name.ts'
 export default defineFeature({
   name: 'greeting',
   create: () => ({}),
-  routes: () => (app) => void app.get('/greeting', { config: { access: 'public', docs: false } }, () => ({ greeting: '${greeting}' })),
+  routes: () => (app) => void app.get('/greeting', { config: { access: 'public', docs: false } }, () => ({ greeting: '${greeting}, ' + name })),
 })
 `
 
 test('serves with all its threads, and again as soon as a file of an extension has changed', async (t) => {
   const folder = temporaryFolder(t)
   const file = join(folder, 'greeting.ts')
+  const other = join(folder, 'name.ts')
   writeFileSync(file, extension('Hello'))
+  writeFileSync(other, "export const name = 'Ada'\n")
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: environment({
@@ -58,7 +63,7 @@ test('serves with all its threads, and again as soon as a file of an extension h
     })
 
   const client = createClient(await listening(1))
-  assert.deepEqual((await client.get('/greeting')).body, { greeting: 'Hello' })
+  assert.deepEqual((await client.get('/greeting')).body, { greeting: 'Hello, Ada' })
   // Hashed in a thread of a library, written in one of SQLite.
   const person = { name: 'Ada', email: 'ada@example.com', password: 'Correct-horse-9' }
   assert.equal((await client.post('/api/auth/register', person)).status, 201)
@@ -68,7 +73,20 @@ test('serves with all its threads, and again as soon as a file of an extension h
   await eventually(() => assert.match(output, /ended with code 78; it starts again when a file changes/))
   writeFileSync(file, extension('Good morning'))
   const mended = createClient(await listening(2))
-  assert.deepEqual((await mended.get('/greeting')).body, { greeting: 'Good morning' })
+  assert.deepEqual((await mended.get('/greeting')).body, { greeting: 'Good morning, Ada' })
   assert.equal((await mended.post('/api/auth/login', person)).status, 200)
+
+  // The next process has loaded this one, too, before it changes.
+  let before = 0
+  await eventually(() => {
+    const [, next] = childrenOf(child.pid as number)
+    const now = next === undefined ? 0 : cpuSecondsOf(next)
+    const isPrepared = now > 0 && now === before
+    before = now
+    assert.ok(isPrepared)
+  })
+  writeFileSync(other, "export const name = 'Grace'\n")
+  const changed = createClient(await listening(3))
+  assert.deepEqual((await changed.get('/greeting')).body, { greeting: 'Good morning, Grace' })
   assert.equal(output.match(/ended with code/g)?.length, 1, 'the first one was stopped')
 })

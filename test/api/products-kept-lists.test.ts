@@ -9,6 +9,7 @@ import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { send } from '../support/own-connection.ts'
 import { signIn } from '../support/people.ts'
 import { lamp, productsPath } from '../support/products.ts'
+import { testInFull } from '../support/test-in-full.ts'
 import { amount } from '../support/tiers.ts'
 
 interface List {
@@ -98,7 +99,9 @@ onEachEngine('lists that are sent again', (engine) => {
     assert.deepEqual((await list('shell')).data, [])
   })
 
-  test('the total of a filter is exact up to 10,000, in any order', async (t) => {
+  // The same statement on both.
+  const testOfStatement = engine === 'sqlite' ? test : testInFull
+  testOfStatement('the total of a filter is exact up to 10,000, in any order', async (t) => {
     const { databaseUrl, list } = await shared()
     const run = await openShell(t, databaseUrl)
     const insert = (category: string, count: number) =>
@@ -106,12 +109,12 @@ onEachEngine('lists that are sent again', (engine) => {
            WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${count})
            SELECT 'N', 'n', 'n', '', i, '${category}', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z' FROM numbers`)
     await insert('many', 10_001)
-    await insert('some', 3000)
+    await insert('some', 1500)
     for (const sort of ['price', '-stock', 'name', 'updated_at', 'id']) {
-      assert.equal((await list('some', '', sort)).meta.total, 3000, sort)
+      assert.equal((await list('some', '', sort)).meta.total, 1500, sort)
     }
-    assert.equal((await list('some', '&filter[price][lte]=20')).meta.total, 2000)
-    assert.equal((await list('some', '&filter[stock]=0')).meta.total, 3000)
+    assert.equal((await list('some', '&filter[price][lte]=10')).meta.total, 1000)
+    assert.equal((await list('some', '&filter[stock]=0')).meta.total, 1500)
     assert.equal((await list('many')).meta.total, null)
     await run(`DELETE FROM products WHERE id = (SELECT min(id) FROM products WHERE category = 'many')`)
     assert.equal((await list('many')).meta.total, 10_000)

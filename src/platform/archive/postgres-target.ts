@@ -40,7 +40,8 @@ export async function openPostgresTarget(url: string, options: TargetOptions): P
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
     await client.query("SELECT set_config('maintenance_work_mem', '128MB', true)")
     await makeSchema(client, transaction, { ...options, place })
-    const names = (await listTables(client)).filter((name) => namesOf(options).includes(name))
+    const own = namesOf(options)
+    const names = (await listTables(client)).filter((name) => own.has(name))
     tables = new Map((await describeTables(client, names)).map((table) => [table.name, table]))
     restore = await removeForLoading(client, [...names, countTables.changes])
   } catch (error) {
@@ -90,11 +91,10 @@ async function readSuitability(client: pg.Client): Promise<Suitability> {
   return rows[0] as Suitability
 }
 
-const namesOf = ({ schema, migrations }: TargetOptions) =>
-  tablesOf(
-    schema,
-    migrations.map(({ name }) => name),
-  ).map(({ name }) => name)
+function namesOf({ schema, migrations }: TargetOptions): Set<string> {
+  const names = migrations.map(({ name }) => name)
+  return new Set(tablesOf(schema, names).map(({ name }) => name))
+}
 
 function createTransaction(client: pg.Client): MigrationTransaction {
   return {

@@ -32,9 +32,8 @@ test('the first start installs the dependencies and serves; the next one finds t
   assertNothingLeft(project)
   const later = new Date(Date.now() + 3600_000)
   utimesSync(project.file('package-lock.json'), later, later)
-  // A SQLite file has one service.
-  const env = { ...anyPort, DATABASE_URL: `file:${project.file('second.db')}` }
-  await serves(project.start('bin/latchkey', ['--config', project.file('config')], env))
+  const next = await project.run('bin/latchkey', ['--config', project.file('config')], { PORT: 'x' })
+  assert.deepEqual([next.code, next.stderr], [78, 'latchkey: PORT must be an integer from 0 to 65535\n'])
   assert.equal(project.npmCalls().length, 1, 'times of files mean nothing')
   assert.equal((await project.run('bin/install', ['--dev'])).code, 0)
   assert.deepEqual([project.npmCalls().length, project.hasDev()], [2, true])

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createDatabaseUrl } from '../support/databases.ts'
 import { freePort, isReachable, waitUntil } from '../support/servers.ts'
+import { isFull } from '../support/tiers.ts'
 
 async function start(t: TestContext, output: 'pipe' | number) {
   const port = await freePort()
@@ -17,6 +18,7 @@ async function start(t: TestContext, output: 'pipe' | number) {
     HOST: '127.0.0.1',
     PORT: String(port),
     GQL_WS_PORT: '0',
+    THREADS: isFull ? '2' : '1',
     // As in process.ts: a busy machine must not shed load.
     MAX_EVENT_LOOP_DELAY_MS: '0',
   }

@@ -13,8 +13,9 @@ import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, onAnyEngine, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { ownMigrations } from '../support/migrations.ts'
-import { environment, latchkey } from '../support/process.ts'
+import { environment } from '../support/process.ts'
 import { testInFull } from '../support/test-in-full.ts'
 import { amount, isFull } from '../support/tiers.ts'
 
@@ -80,7 +81,7 @@ onEachEngine('an import', (engine) => {
     }
     const before = await countRows(shop.db)
     assert.ok((before.rows ?? 0) < good, 'there is something left to do')
-    const last = await latchkey(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
+    const last = await runLoaded(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
     assert.equal(last.code, 65, last.stderr)
     assert.match(last.stderr, /^going on after the first [\d,]+ rows, which are done\n/)
     const number = (count: number) => count.toLocaleString('en')
@@ -109,7 +110,7 @@ onAnyEngine('an import', (engine) => {
     assert.match(stderr, /\ninterrupted; [\d,]+ products of this run are kept; run the same command again to go on\n/)
     const { rows = 0 } = await countRows(shop.db)
     assert.ok(rows > 0 && rows < 14_985)
-    const last = await latchkey(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
+    const last = await runLoaded(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
     assert.equal(last.code, 65, last.stderr)
     assert.deepEqual(await countRows(shop.db), { rows: 14_985, names: 14_985 })
   })
@@ -135,7 +136,7 @@ test('PostgreSQL goes away during an import: one clear line, and the next run re
   assert.equal(code, 69, stderr)
   assert.match(stderr, /\nlatchkey: the database failed: [^\n]*; [\d,]+ products of this run are kept; run the same/)
   await shop.db.write({ sql: 'DROP TRIGGER slow ON products' })
-  const last = await latchkey(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
+  const last = await runLoaded(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
   assert.equal(last.code, 65, last.stderr)
   assert.deepEqual(await countRows(shop.db), { rows: 4995, names: 4995 })
 })

@@ -1,5 +1,4 @@
 /** A service whose pages are opened in a browser, and checked there. */
-import type { TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import type { ApiOptions, Owner } from './api.ts'
 import { axeScript } from './axe.ts'
@@ -22,7 +21,7 @@ export function startBrowsedApi(t: Owner, options: ApiOptions = {}): Promise<Api
 
 /** A browser in which this user is signed in, which takes half as long as signing in there. */
 export async function openSignedIn(
-  t: TestContext,
+  t: Owner,
   api: ApiWithRoles,
   { email, ...options }: { email: string } & Partial<VisitOptions>,
 ): Promise<Visit> {

@@ -1,6 +1,7 @@
 /** Pages in a real Chromium. They close with their test; the browser itself is shared by the tests of a file. */
-import { after, type TestContext } from 'node:test'
+import { after } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Owner } from './api.ts'
 import { launchChromium } from './chromium.ts'
 import { chosen } from './tiers.ts'
 
@@ -42,7 +43,7 @@ let shared: Promise<Browser> | undefined
 after(async () => (await shared)?.close())
 
 /** Opens a page in a new browser profile with empty storage. Each call opens a separate one. */
-export async function openBrowser(t: TestContext, options: VisitOptions): Promise<Visit> {
+export async function openBrowser(t: Owner, options: VisitOptions): Promise<Visit> {
   const { url, path, cookies = new Map(), width = widths.desktop, hasScripts = true, userAgent, timezone } = options
   shared ??= launchChromium()
   const browser = await shared

@@ -1,8 +1,8 @@
 /** A service with users and products, and a signed-in browser for each kind of user. */
-import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { type RoleDefinitions, shippedRoles } from '../../src/features/users/shipped-roles.ts'
+import type { Owner } from './api.ts'
 import { openSignedIn, startBrowsedApi } from './browsed-api.ts'
 import { openBrowser, type Visit } from './browser.ts'
 import { createConfig } from './config.ts'
@@ -47,7 +47,7 @@ export interface ConsoleFixture {
   nextCode(): string
 }
 
-export async function startConsoleFixture(t: TestContext, words = plainWords): Promise<ConsoleFixture> {
+export async function startConsoleFixture(t: Owner, words = plainWords): Promise<ConsoleFixture> {
   const config = createConfig(t, files)
   const extensions = await loadHelpdesk(t)
   const api = await startBrowsedApi(t, { config, extensions, env: { MAIL_FROM: 'latchkey@example.com' } })

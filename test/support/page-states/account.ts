@@ -16,6 +16,7 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'account menu',
     as: 'admin',
+    isChecked: true,
     async open(page, { api }) {
       await goTo(page, `${api.url}/console/account`, 'Account')
       await openMenu(page)
@@ -38,6 +39,7 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'account, refused',
     as: 'member',
+    after: 'account with sessions that ended',
     async open(page) {
       await fill(page, { 'Current password': 'wrong', 'New password': 'Another-Horse-1' })
       await press(page, 'Change the password')
@@ -48,6 +50,7 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'new email, to confirm',
     as: 'member',
+    isChecked: true,
     async open(page, { api, people }) {
       const { access } = await again(api, people.member)
       const token = await loggedToken(api, 'Confirmation', () =>
@@ -62,6 +65,7 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'new API key, refused',
     as: 'member',
+    after: 'new API key',
     async open(page, { words }) {
       await fill(page, { Name: words.product, Permissions: `posts.view\n*.${words.product}` })
       await press(page, 'Make the key')
@@ -71,6 +75,8 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'API key, shown once',
     as: 'member',
+    isChecked: true,
+    after: 'new API key',
     async open(page, { words }) {
       await fill(page, { Name: words.product.slice(0, 100), Permissions: 'posts.view\nmedia.*' })
       await press(page, 'Make the key')
@@ -90,6 +96,8 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'access token, shown',
     as: 'member',
+    isChecked: true,
+    after: 'access token',
     async open(page) {
       await press(page, 'Make an access token')
       await sees(page, 'Your access token')
@@ -99,6 +107,7 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'two-factor set-up, refused',
     as: 'member',
+    after: 'two-factor set-up',
     async open(page) {
       await fill(page, { Password: 'wrong' })
       await press(page, 'Go on')
@@ -108,6 +117,8 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'two-factor set-up, the picture',
     as: 'member',
+    isChecked: true,
+    after: 'two-factor set-up',
     async open(page) {
       await fill(page, { Password: password })
       await press(page, 'Go on')
@@ -117,6 +128,7 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'two-factor set-up, a wrong code',
     as: 'member',
+    after: 'two-factor set-up, the picture',
     async open(page) {
       await fill(page, { Code: '000000' })
       await press(page, 'Turn on')
@@ -126,6 +138,8 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'recovery codes',
     as: 'member',
+    isChecked: true,
+    after: 'two-factor set-up, the picture',
     async open(page, { api }) {
       await fill(page, { Code: totp(api, await secretOn(page)) })
       await press(page, 'Turn on')
@@ -146,6 +160,7 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'turning two-factor off, refused',
     as: 'member',
+    after: 'turning two-factor off',
     async open(page) {
       await fill(page, { Password: password, Code: '000000' })
       await press(page, 'Turn off')
@@ -155,6 +170,7 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'account with a passkey',
     as: 'viewer',
+    isChecked: true,
     async open(page, { api, people, words }) {
       await enrol(api, await again(api, people.viewer), { name: words.person })
       await goTo(page, `${api.url}/console/account`, 'Account')
@@ -164,6 +180,8 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'removing a passkey',
     as: 'viewer',
+    isChecked: true,
+    after: 'account with a passkey',
     async open(page) {
       await page.getByRole('link', { name: 'Remove', exact: true }).click()
       await sees(page, 'Remove a passkey')
@@ -172,6 +190,7 @@ export const accountStates: readonly PageState[] = [
   {
     name: 'removing a passkey, refused',
     as: 'viewer',
+    after: 'removing a passkey',
     async open(page) {
       await fill(page, { Password: 'wrong' })
       await press(page, 'Remove')

@@ -25,6 +25,7 @@ export const adminStates: readonly PageState[] = [
   {
     name: 'users, several to be signed out',
     as: 'admin',
+    isChecked: true,
     async open(page, { api, people }) {
       const columns = 'email,name,roles,two_factor,locked_until,created_at,email_verified_at,id'
       await goTo(page, `${api.url}/console/users?columns=${columns}`, 'Users')
@@ -38,6 +39,7 @@ export const adminStates: readonly PageState[] = [
   {
     name: 'users, several signed out but for one',
     as: 'admin',
+    after: 'users, several to be signed out',
     async open(page) {
       await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click()
       await sees(page, 'Sign out: 2 of 3 users')
@@ -58,12 +60,14 @@ export const adminStates: readonly PageState[] = [
     (who): PageState => ({
       name: `user, ${who}, for who has less to give`,
       as: 'viewer',
+      isChecked: who === 'admin',
       open: (page, { api, people }) => goTo(page, `${api.url}/console/users/${people[who].id}`, people[who].email),
     }),
   ),
   {
     name: 'user with API keys',
     as: 'admin',
+    isChecked: true,
     async open(page, { api, words, people }) {
       const { access } = await again(api, people.member)
       const expires_at = new Date(api.clock.now() + 60_000).toISOString()
@@ -109,6 +113,7 @@ export const adminStates: readonly PageState[] = [
   {
     name: 'invitation, the link to hand over',
     as: 'admin',
+    isChecked: true,
     async open(page, { api, words }) {
       await goTo(page, `${api.url}/console/users/invite`, 'Invite a user')
       await fill(page, { Email: guest, Name: words.person })
@@ -119,6 +124,7 @@ export const adminStates: readonly PageState[] = [
   {
     name: 'user, invited',
     as: 'admin',
+    after: 'invitation, the link to hand over',
     async open(page) {
       await go(page, 'I have kept it')
       await tells(page, 'Not accepted yet')
@@ -127,6 +133,7 @@ export const adminStates: readonly PageState[] = [
   {
     name: 'user, profile refused',
     as: 'admin',
+    after: 'user, invited',
     async open(page) {
       await fill(page, { Email: 'guest@localhost' })
       await press(page, 'Save the profile')
@@ -136,6 +143,7 @@ export const adminStates: readonly PageState[] = [
   {
     name: 'user, disabled',
     as: 'admin',
+    after: 'user, profile refused',
     async open(page) {
       await press(page, 'Disable')
       await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
@@ -145,6 +153,7 @@ export const adminStates: readonly PageState[] = [
   {
     name: 'users, after a deletion',
     as: 'admin',
+    after: 'user, disabled',
     async open(page) {
       await press(page, 'Delete')
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
@@ -155,6 +164,7 @@ export const adminStates: readonly PageState[] = [
   {
     name: 'backups',
     as: 'admin',
+    isChecked: true,
     async open(page, { api, words }) {
       const at = api.clock.nowSeconds()
       const row = (file: string | null, proved: boolean, error: string | null) =>

@@ -32,6 +32,8 @@ export const collectionStates: readonly PageState[] = [
   {
     name: 'import of tickets, previewed',
     as: 'member',
+    isChecked: true,
+    after: 'import of tickets',
     async open(page, fixture) {
       const { team } = await createRows(fixture)
       const text = `title,team,priority\n"${fixture.words.product.replaceAll('"', '""')}",${team},3\nX,,9\n`
@@ -44,6 +46,7 @@ export const collectionStates: readonly PageState[] = [
   {
     name: 'import of tickets, done',
     as: 'member',
+    after: 'import of tickets, previewed',
     async open(page) {
       await press(page, 'Import 1 ticket')
       await tells(page, '1 ticket is imported.')
@@ -54,6 +57,7 @@ export const collectionStates: readonly PageState[] = [
   {
     name: 'ticket in its row, refused',
     as: 'admin',
+    isChecked: true,
     async open(page, { api }) {
       await goTo(page, `${api.url}${list}?sort=-id&columns=title,status,priority`, 'Tickets')
       await page.locator('a[data-edit="priority"]').first().click()
@@ -65,6 +69,7 @@ export const collectionStates: readonly PageState[] = [
   {
     name: 'tickets, a value asked for',
     as: 'admin',
+    isChecked: true,
     async open(page, { api }) {
       await goTo(page, `${api.url}${list}?sort=-id`, 'Tickets')
       await page.locator('input[name="pick"]').first().check()
@@ -77,6 +82,7 @@ export const collectionStates: readonly PageState[] = [
   {
     name: 'new ticket, refused',
     as: 'member',
+    after: 'new ticket',
     async open(page, { words }) {
       await fill(page, { Title: words.product, Due: words.category })
       await press(page, 'Create')
@@ -86,6 +92,7 @@ export const collectionStates: readonly PageState[] = [
   {
     name: 'ticket, its team searched for',
     as: 'admin',
+    isChecked: true,
     async open(page, fixture) {
       const { ticket } = await createRows(fixture)
       await goTo(page, `${fixture.api.url}${list}/${ticket}`, fixture.words.product)
@@ -96,6 +103,7 @@ export const collectionStates: readonly PageState[] = [
   {
     name: 'ticket, changed by somebody else',
     as: 'admin',
+    isChecked: true,
     async open(page, fixture) {
       const { api, people, words } = fixture
       const { ticket } = await createRows(fixture)
@@ -110,6 +118,7 @@ export const collectionStates: readonly PageState[] = [
   {
     name: 'ticket, its history',
     as: 'admin',
+    isChecked: true,
     async open(page, fixture) {
       const { ticket } = await createRows(fixture)
       const heading = `History of “${fixture.words.product}”`

@@ -6,6 +6,7 @@ export const overviewStates: readonly PageState[] = [
   {
     name: 'overview with figures, its tables open',
     as: 'admin',
+    isChecked: true,
     async open(page, { api, people, stock }) {
       await stock()
       await logIn(api, people.member.email, 'wrong')

@@ -8,14 +8,41 @@ import { eventually } from '../eventually.ts'
 export interface PageState {
   name: string
   as: Kind
-  /** Whether its address is all it takes to get there, so that it can be opened by another browser too. */
-  isByAddress?: boolean
+  /** If its address is all it takes to get there: another browser can open it too. */
+  path?: string
+  /** Whether it shows a page, or a component, that no state before it does. */
+  isChecked?: boolean
+  /** The state before it from whose page or rows it goes on. */
+  after?: string
   open(page: Page, fixture: ConsoleFixture): Promise<void>
 }
 
 /** A page that is opened by its URL. */
 export function at(as: Kind, name: string, path: string, heading: string): PageState {
-  return { name, as, isByAddress: true, open: (page, { api }) => goTo(page, `${api.url}${path}`, heading) }
+  return { name, as, path, open: (page, { api }) => goTo(page, `${api.url}${path}`, heading) }
+}
+
+/**
+ * The states that `npm test` checks: each page and each component once. A page that is opened by its address is checked
+ * in the first of its states.
+ */
+export function statesToCheck(states: readonly PageState[]): Set<PageState> {
+  const pages = new Set<string>()
+  const isNewPage = ({ path }: PageState) => {
+    const [page, count] = [path?.split('?')[0], pages.size]
+    return page !== undefined && pages.add(page).size > count
+  }
+  return new Set(states.filter((state) => isNewPage(state) || state.isChecked))
+}
+
+/** These states, and those that they go on from. */
+export function withStatesBefore(states: readonly PageState[], asked: ReadonlySet<PageState>): Set<PageState> {
+  const needed = new Set(asked)
+  for (const state of states.toReversed()) {
+    if (!needed.has(state) || state.after === undefined) continue
+    needed.add(states.find(({ name }) => name === state.after) ?? assert.fail(`no state "${state.after}"`))
+  }
+  return needed
 }
 
 export async function goTo(page: Page, address: string, heading: string): Promise<void> {

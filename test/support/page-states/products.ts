@@ -10,6 +10,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products',
     as: 'member',
+    isChecked: true,
     async open(page, { api, stock }) {
       await stock()
       await goTo(page, `${api.url}/console/products`, 'Products')
@@ -19,6 +20,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'import, refused',
     as: 'member',
+    after: 'import',
     async open(page, { words }) {
       await chooseFile(page, `title,"${words.category.replaceAll('"', '""')}"\n`)
       await press(page, 'Preview')
@@ -28,6 +30,8 @@ export const productStates: readonly PageState[] = [
   {
     name: 'import, preview',
     as: 'member',
+    isChecked: true,
+    after: 'import',
     async open(page, { words }) {
       const cells = [words.person, words.description].map((text) => `"${text.replaceAll('"', '""')}"`)
       await chooseFile(page, `name,description,price,colour\n${cells},1,\n${cells},free,\n`)
@@ -38,6 +42,8 @@ export const productStates: readonly PageState[] = [
   {
     name: 'import, done',
     as: 'member',
+    isChecked: true,
+    after: 'import, preview',
     async open(page) {
       await press(page, 'Import 1 product')
       await tells(page, '1 product is imported.')
@@ -53,6 +59,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, asked for a percentage',
     as: 'member',
+    after: 'products, all of a page selected',
     async open(page) {
       await press(page, 'Price…')
       await sees(page, 'The price of 25 products')
@@ -61,6 +68,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, a percentage that is too low',
     as: 'member',
+    after: 'products, asked for a percentage',
     async open(page) {
       await fill(page, { 'Change in percent': '-100' })
       await press(page, 'Show the new prices')
@@ -70,6 +78,8 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, new prices to look at',
     as: 'member',
+    isChecked: true,
+    after: 'products, asked for a percentage',
     async open(page) {
       await fill(page, { 'Change in percent': '10' })
       await press(page, 'Show the new prices')
@@ -88,6 +98,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, asked before many are deleted',
     as: 'member',
+    isChecked: true,
     async open(page, { api }) {
       await goTo(page, `${api.url}/console/products?q=Thing`, 'Products')
       await page.getByRole('checkbox', { name: 'Select Thing 2', exact: true }).check()
@@ -100,6 +111,8 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, one of many changed meanwhile',
     as: 'member',
+    isChecked: true,
+    after: 'products, asked before many are deleted',
     async open(page, { api, people }) {
       const { body } = await api.post('/api/auth/login', { email: people.member.email, password })
       const found = await api.get(`${productsPath}?q=Thing%202`)
@@ -113,6 +126,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, back again',
     as: 'member',
+    after: 'products, one of many changed meanwhile',
     async open(page) {
       await press(page, 'Undo')
       await tells(page, '1 product is back.')
@@ -121,6 +135,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, one edited in its row',
     as: 'member',
+    isChecked: true,
     async open(page, { api, stock, words }) {
       await goTo(page, `${api.url}/console/products?edit=${await stock()}`, 'Products')
       await page.getByLabel(`Price of ${words.product}`).waitFor()
@@ -129,6 +144,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, one edited in its row, refused',
     as: 'member',
+    after: 'products, one edited in its row',
     async open(page, { words }) {
       await page.getByLabel(`Price of ${words.product}`).fill('1.234')
       await press(page, 'Save')
@@ -189,6 +205,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, old rows without a connection',
     as: 'member',
+    after: 'products, a search without a connection',
     async open(page, { api }) {
       await page.route(`${api.url}/console/products`, (route) => route.fulfill({ status: 503 }))
       await fill(page, { 'Part of the name': '' })
@@ -200,6 +217,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'new product, refused',
     as: 'member',
+    after: 'new product',
     async open(page, { words }) {
       await fill(page, { Name: words.product, Description: words.description, 'Price in dollars': words.product })
       await press(page, 'Create')
@@ -209,6 +227,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'product',
     as: 'member',
+    isChecked: true,
     async open(page, { api, stock, words }) {
       await goTo(page, `${api.url}/console/products/${await stock()}`, words.product)
     },
@@ -216,6 +235,8 @@ export const productStates: readonly PageState[] = [
   {
     name: 'product, as others read it',
     as: 'member',
+    isChecked: true,
+    after: 'product',
     async open(page) {
       await page.getByText('As curl').click()
       await page.getByRole('region', { name: 'As curl' }).waitFor()
@@ -232,6 +253,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'product, with a price that is unclear',
     as: 'member',
+    after: 'product, to be duplicated',
     async open(page) {
       await fill(page, { 'Price in dollars': '1.234' })
       await press(page, 'Create')
@@ -241,6 +263,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'product, to look at',
     as: 'viewer',
+    isChecked: true,
     async open(page, { api, stock, words }) {
       await goTo(page, `${api.url}/console/products/${await stock()}`, words.product)
     },
@@ -272,6 +295,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'product, all of its history',
     as: 'viewer',
+    isChecked: true,
     async open(page, { api, stock, words }) {
       await goTo(page, `${api.url}/console/products/${await stock()}/history`, `History of “${words.product}”`)
     },
@@ -279,6 +303,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'product, asked before it is deleted',
     as: 'member',
+    isChecked: true,
     async open(page, { api, stock, words }) {
       await goTo(page, `${api.url}/console/products/${await stock()}`, words.product)
       await press(page, 'Delete this product')
@@ -288,6 +313,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, one deleted',
     as: 'member',
+    after: 'product, asked before it is deleted',
     async open(page) {
       await press(page, 'Delete')
       await tells(page, 'is deleted.')
@@ -296,6 +322,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'product, deleted meanwhile',
     as: 'member',
+    after: 'products, one deleted',
     async open(page, { api, people, stock }) {
       await press(page, 'Undo')
       await tells(page, 'The product is back.')

@@ -9,6 +9,7 @@ export const setUpStates: readonly PageState[] = [
   {
     name: 'set-up',
     as: 'nobody',
+    isChecked: true,
     async open(page, { api, people }) {
       await api.grant(people.admin)
       await goTo(page, `${api.url}${await loggedPath(api)}`, heading)
@@ -17,6 +18,7 @@ export const setUpStates: readonly PageState[] = [
   {
     name: 'set-up, refused',
     as: 'nobody',
+    after: 'set-up',
     async open(page, { words }) {
       await fill(page, { Email: 'first@localhost', Name: words.person, Password: 'weak' })
       await press(page, 'Make the administrator')
@@ -27,6 +29,7 @@ export const setUpStates: readonly PageState[] = [
   {
     name: 'welcome of the first administrator',
     as: 'nobody',
+    isChecked: true,
     async open(page, { api, words }) {
       await goTo(page, `${api.url}${await loggedPath(api)}`, heading)
       await fill(page, { Email: 'first@example.com', Name: words.person, Password: password })
@@ -37,6 +40,7 @@ export const setUpStates: readonly PageState[] = [
   {
     name: 'welcome, with sample products',
     as: 'nobody',
+    after: 'welcome of the first administrator',
     async open(page) {
       await press(page, 'Add sample products')
       await page.getByRole('link', { name: 'See the products' }).waitFor()

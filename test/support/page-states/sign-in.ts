@@ -29,6 +29,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'second factor',
     as: 'nobody',
+    isChecked: true,
     async open(page, { api, people }) {
       await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
       await enter(page, people.careful.email)
@@ -38,6 +39,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'second factor, refused',
     as: 'nobody',
+    after: 'second factor',
     async open(page) {
       await fill(page, { Code: '000000' })
       await press(page, 'Go on')
@@ -48,6 +50,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'register, refused',
     as: 'nobody',
+    isChecked: true,
     async open(page, { api, words }) {
       await goTo(page, `${api.url}/console/register`, 'Register')
       await fill(page, { Email: 'new@localhost', Name: words.person, Password: 'weak' })
@@ -58,6 +61,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'sign in, after registering',
     as: 'nobody',
+    after: 'register, refused',
     async open(page) {
       await fill(page, { Email: 'new@example.com', Password: password })
       await press(page, 'Register')
@@ -68,6 +72,8 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'new password, the token to be typed in',
     as: 'nobody',
+    isChecked: true,
+    after: 'forgotten password',
     async open(page, { people }) {
       await fill(page, { Email: people.member.email })
       await press(page, 'Write the message')
@@ -77,6 +83,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'new password',
     as: 'nobody',
+    after: 'new password, the token to be typed in',
     async open(page, { api }) {
       const token = await eventually(
         () => /Reset token: ([\w-]+)/.exec(api.log.join(''))?.[1] ?? assert.fail('no message'),
@@ -88,6 +95,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'new password, refused',
     as: 'nobody',
+    after: 'new password',
     async open(page) {
       await fill(page, { 'New password': 'weak' })
       await press(page, 'Change the password')
@@ -122,6 +130,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'address to confirm',
     as: 'nobody',
+    isChecked: true,
     async open(page, { api, people }) {
       const { access } = await again(api, people.member)
       const token = await loggedToken(api, 'Verification', () =>
@@ -133,6 +142,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'address to confirm, refused',
     as: 'nobody',
+    after: 'address to confirm',
     async open(page) {
       await fill(page, { Password: 'wrong' })
       await press(page, 'Confirm')
@@ -142,6 +152,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'invitation, accepted by its link',
     as: 'nobody',
+    isChecked: true,
     async open(page, { api, people }) {
       const { access } = await again(api, people.admin)
       const { body } = await api.post('/api/admin/users', { email: 'invited@example.com' }, access)
@@ -151,6 +162,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'invitation, refused',
     as: 'nobody',
+    after: 'invitation, accepted by its link',
     async open(page) {
       await fill(page, { Password: 'weak' })
       await press(page, 'Set the password')
@@ -174,6 +186,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'sign in, after a token was used twice',
     as: 'nobody',
+    after: 'sign in, after an administrator ended the session',
     async open(page, { api, people }) {
       await enter(page, people.viewer.email)
       await sees(page, 'Account')
@@ -188,6 +201,7 @@ export const signInStates: readonly PageState[] = [
   {
     name: 'a form that has expired',
     as: 'nobody',
+    isChecked: true,
     async open(page, { api }) {
       await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
       await page.context().clearCookies()

@@ -14,6 +14,7 @@ export const webhookStates: readonly PageState[] = [
   {
     name: 'new webhook, refused',
     as: 'admin',
+    after: 'new webhook',
     async open(page, { words }) {
       await fill(page, { URL: `ftp://${words.product}`, Types: `product.*\n${words.product}` })
       await press(page, 'Make the webhook')
@@ -23,6 +24,8 @@ export const webhookStates: readonly PageState[] = [
   {
     name: 'webhook, its secret shown once',
     as: 'admin',
+    isChecked: true,
+    after: 'new webhook',
     async open(page, { words }) {
       await fill(page, { URL: url, Types: 'product.*\nuser.locked', Description: words.product.slice(0, 100) })
       await press(page, 'Make the webhook')
@@ -34,6 +37,8 @@ export const webhookStates: readonly PageState[] = [
   {
     name: 'webhook with a failed delivery',
     as: 'admin',
+    isChecked: true,
+    after: 'webhooks',
     async open(page) {
       await page.getByRole('link', { name: url }).click()
       await sees(page, url)
@@ -44,6 +49,7 @@ export const webhookStates: readonly PageState[] = [
   {
     name: 'webhook, refused',
     as: 'admin',
+    after: 'webhook with a failed delivery',
     async open(page) {
       await fill(page, { URL: 'nothing' })
       await press(page, 'Save the webhook')

@@ -12,12 +12,14 @@ import { openBrowser } from '../support/browser.ts'
 import { findOwnNode, installClient, readmeBlock, runScript } from '../support/client-package.ts'
 import { password, register } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
-import { amount } from '../support/tiers.ts'
+import { amount, chosen } from '../support/tiers.ts'
 
 const started = share((owner) => startApiWithRoles(owner, { env: unlimitedRates }))
 const installed = share(async (owner) => installClient(owner))
 const accessSeconds = 1800
-const nodes = { "the machine's Node": findOwnNode(), 'the pinned Node': process.execPath }
+/** Its own may be older than the pinned one. */
+const ofMachine = "the machine's Node"
+const nodes = { [ofMachine]: findOwnNode(), 'the pinned Node': process.execPath }
 
 async function countRotations({ db }: ApiWithRoles, { id }: { id: number }): Promise<number> {
   const sql = `SELECT count(*) AS n FROM audit WHERE user_id = $1 AND event = 'refresh' AND outcome = 'success'`
@@ -75,7 +77,16 @@ for (const [where, options] of [
     const { folder, write } = await installed()
     write('package.json', '{ "type": "module" }')
     write('typed.ts', typed)
-    const rules = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022']
+    const rules = [
+      '--strict',
+      '--noEmit',
+      '--skipDefaultLibCheck',
+      '--singleThreaded',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2022',
+    ]
     execFileSync(tsc, [...rules, ...options, 'typed.ts'], { cwd: folder, stdio: 'inherit' })
   })
 }
@@ -94,7 +105,7 @@ for await (const { productCreated } of latchkey.subscribe('subscription { produc
 clearInterval(creating)
 `
 
-for (const [name, node] of Object.entries(nodes)) {
+for (const [name, node] of chosen(Object.entries(nodes), ([each]) => each === ofMachine)) {
   test(`the example of the README runs in ${name}, and a subscription does`, async () => {
     const [api, { folder, write }] = [await started(), await installed()]
     const { email } = await register(api)
@@ -172,7 +183,17 @@ const umd = (name: string) => readFileSync(join(root, 'node_modules', name, 'umd
 const built = share(async () => {
   const { folder, read, write } = await installed()
   write('app.jsx', readmeBlock('jsx', 'export function App'))
-  const options = ['--jsx', 'react', '--allowJs', '--target', 'es2022', '--module', 'esnext', '--noResolve']
+  const options = [
+    '--jsx',
+    'react',
+    '--allowJs',
+    '--noCheck',
+    '--target',
+    'es2022',
+    '--module',
+    'esnext',
+    '--noResolve',
+  ]
   execFileSync(tsc, [...options, '--outDir', 'out', 'app.jsx'], { cwd: folder })
   const files: Record<string, string> = {
     '/app/': html,

@@ -1,10 +1,12 @@
 /** Tests of openBrowser, which records requests to other hosts and errors, and of what looks for barriers on a page. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { startApi } from '../support/api.ts'
+import { type TestContext, test } from 'node:test'
+import { shareApi } from '../support/api.ts'
 import { findBarriers } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
+
+const policies = { '/misbehaving': '', '/refused': "default-src 'self'" }
 
 // The discard port of this machine: another host for the page, where nothing listens.
 const elsewhere = '127.0.0.2:9'
@@ -27,7 +29,7 @@ test('requests and sockets to other hosts, errors of the console and of scripts 
 })
 
 test('a violation of the content security policy is an error', async (t) => {
-  const { errors } = await visit(t, "default-src 'self'")
+  const { errors } = await visit(t, '/refused')
   await includes(errors, 'Content Security Policy')
 })
 
@@ -72,13 +74,16 @@ async function includes(errors: readonly string[], part: string): Promise<void> 
   await eventually(() => assert.ok(errors.join('\n').includes(part), errors.join('\n')))
 }
 
-async function visit(t: Parameters<typeof openBrowser>[0], policy = '') {
-  const { url } = await startApi(t, {
-    extend(app) {
-      app.get('/misbehaving', { config: { access: 'public', docs: false } }, async (_request, reply) =>
+const shared = shareApi({
+  extend(app) {
+    for (const [path, policy] of Object.entries(policies))
+      app.get(path, { config: { access: 'public', docs: false } }, async (_request, reply) =>
         reply.header('content-security-policy', policy).type('text/html').send(misbehaving),
       )
-    },
-  })
-  return openBrowser(t, { url, path: '/misbehaving' })
+  },
+})
+
+async function visit(t: TestContext, path: keyof typeof policies = '/misbehaving') {
+  const { url } = await shared()
+  return openBrowser(t, { url, path })
 }

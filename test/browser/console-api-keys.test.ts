@@ -4,10 +4,12 @@ import { test } from 'node:test'
 import { share } from '../support/api.ts'
 import { openSignedIn, startBrowsedApi } from '../support/browsed-api.ts'
 import { fill, go, isClean, press, sees, tells } from '../support/console-steps.ts'
+import { chosen } from '../support/tiers.ts'
 
 const shared = share((owner) => startBrowsedApi(owner))
 
-for (const hasScripts of [true, false]) {
+// test/api/console-api-keys.test.ts, whose console has no scripts, shows the other.
+for (const hasScripts of chosen([true, false], (each) => each)) {
   test(`a key is made, kept and ended ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
     const api = await shared()
     const user = await api.signInAs('editor')

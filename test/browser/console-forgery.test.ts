@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, isIPv4 } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { share, unlimitedRates } from '../support/api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { openConsole } from '../support/console.ts'
 import { enter, sees } from '../support/console-steps.ts'
@@ -61,12 +62,13 @@ interface Evil {
   html: string
 }
 
+const shared = share((owner) => startApiWithActions(owner, { env: unlimitedRates }))
+
 /** A signed-in administrator, and an attacking page. */
 async function start(t: TestContext, host: string) {
-  const env = { RATE_LIMIT_LOGIN: '1000/60', RATE_LIMIT_VERIFY: '1000/60' }
-  const api = await startApiWithActions(t, { env })
+  const api = await shared()
   const admin = await api.signInAs('admin')
-  await register(api, 'other@example.com')
+  await register(api)
   await createProduct(api, admin.access)
   const { page } = await openBrowser(t, { url: api.url, path: '/console/products' })
   await enter(page, admin.email)

@@ -7,13 +7,17 @@ import { openSignedIn, startBrowsedApi } from '../support/browsed-api.ts'
 import { widths } from '../support/browser.ts'
 import { fits, go, isClean, press, sees, tells } from '../support/console-steps.ts'
 import { register } from '../support/people.ts'
+import { chosen } from '../support/tiers.ts'
 
 const shared = share((owner) => startBrowsedApi(owner))
 
-for (const [hasScripts, width] of [
+const variants = [
   [true, widths.desktop],
   [false, widths.phone],
-] as const) {
+] as const
+
+// test/api/console-import.test.ts, whose console has no scripts, shows the other.
+for (const [hasScripts, width] of chosen(variants, ([each]) => each)) {
   test(`a file is previewed and imported, ${hasScripts ? 'dropped on the page' : 'without scripts, on a phone'}`, async (t) => {
     const api = await shared()
     const { email } = await register(api)

@@ -5,7 +5,7 @@ import type { Page, Route } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { findBarriers } from '../support/axe.ts'
 import { openSignedIn, startBrowsedApi } from '../support/browsed-api.ts'
-import { openBrowser, widths, widthsFor } from '../support/browser.ts'
+import { widths, widthsFor } from '../support/browser.ts'
 import { enter, fits, isClean, listens, lists, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { keepsNobodyOut } from '../support/page-checks.ts'
@@ -203,9 +203,9 @@ testInFull('a list whose session ended elsewhere says so, and is what signing in
 })
 
 test('without scripts there is no dot', async (t) => {
-  const { api, user } = await start(t)
-  const { page } = await openBrowser(t, { url: api.url, path: '/console/sign-in', hasScripts: false })
-  await enter(page, user.email)
+  const api = await startBrowsedApi(t)
+  const { email } = await signIn(api)
+  const { page } = await openSignedIn(t, api, { email, path: list, hasScripts: false })
   await sees(page, 'Products')
   assert.equal(await page.locator('#live').isVisible(), false)
   assert.equal(await page.locator('#news').isVisible(), false)

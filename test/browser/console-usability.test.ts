@@ -8,11 +8,11 @@ import { openBrowser, type VisitOptions } from '../support/browser.ts'
 import { enter, fill, fits, go, isClean, lists, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register } from '../support/people.ts'
-import { createProduct } from '../support/products.ts'
+import { createProduct, withoutProducts } from '../support/products.ts'
 import { testInFull } from '../support/test-in-full.ts'
 
 test('signing in, creating and deleting a product work with the keyboard alone', async (t) => {
-  const { page, user, visit } = await start(t, '/console/sign-in', { isAlone: true })
+  const { page, user, visit } = await start(t, '/console/sign-in')
   const { keyboard } = page
   await isAt(page, 'Email', 'one can type at once')
   await keyboard.type(user.email)
@@ -121,7 +121,7 @@ testInFull('going back does not ask to resubmit a form', async (t) => {
 })
 
 test('input typed when the session ended is restored after signing in', async (t) => {
-  const { api, page, user } = await start(t, '/console/products/new', { isAlone: true })
+  const { api, page, user } = await start(t, '/console/products/new')
   await sees(page, 'New product')
   await fill(page, { Name: 'Typed with care', Description: 'Two\nlines', 'Price in dollars': 'dear' })
   await press(page, 'Create')
@@ -141,7 +141,7 @@ test('input typed when the session ended is restored after signing in', async (t
 })
 
 test("input from an earlier session is restored, and overwrites nobody's changes", async (t) => {
-  const { api, page, user } = await start(t, '/console/sign-in', { isAlone: true })
+  const { api, page, user } = await start(t, '/console/sign-in')
   const { body } = await logIn(api, user.email)
   const address = `${api.url}/console/products/${await createProduct(api, body.access_token)}`
   await enter(page, user.email)
@@ -165,8 +165,8 @@ test("input from an earlier session is restored, and overwrites nobody's changes
 })
 
 test('another user does not see what was typed', async (t) => {
-  const { api, page } = await start(t, '/console/account', { isAlone: true })
-  const other = await register(api, 'other@example.com')
+  const { api, page } = await start(t, '/console/account')
+  const other = await register(api)
   await sees(page, 'Account')
   await fill(page, { Name: 'Only mine' })
   api.clock.advance(8 * 86_400)
@@ -249,16 +249,11 @@ const isBarClear = `(() => {
 
 const shared = share((owner) => startBrowsedApi(owner, { env: unlimitedRates }))
 
-interface StartOptions extends Partial<VisitOptions> {
-  /** Whether the test moves the clock, so that it needs a service of its own. */
-  isAlone?: boolean
-}
-
 /** Pages for who is not signed in. */
 const publicPaths = ['/console/sign-in', '/console/register']
 
-async function start(t: TestContext, path = '/console/sign-in', { isAlone = false, ...options }: StartOptions = {}) {
-  const api = await (isAlone ? startBrowsedApi(t) : shared())
+async function start(t: TestContext, path = '/console/sign-in', options: Partial<VisitOptions> = {}) {
+  const api = await withoutProducts(await shared())
   const user = await register(api)
   const visit = publicPaths.includes(path)
     ? await openBrowser(t, { url: api.url, path, ...options })

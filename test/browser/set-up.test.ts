@@ -8,8 +8,10 @@ import { openBrowser, widths } from '../support/browser.ts'
 import { fill, fits, isClean, press, sees, tells } from '../support/console-steps.ts'
 import { password } from '../support/people.ts'
 import { loggedPath } from '../support/set-up.ts'
+import { chosen } from '../support/tiers.ts'
 
-for (const hasScripts of [true, false]) {
+// test/api/set-up.test.ts, whose console has no scripts, shows the other.
+for (const hasScripts of chosen([true, false], (each) => each)) {
   test(`the first administrator gets to products and a request, ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
     const api = await startBrowsedApi(t)
     const path = await loggedPath(api)

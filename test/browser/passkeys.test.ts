@@ -83,6 +83,21 @@ async function signInAndAdd({ page, user, url }: Console, name = 'My laptop'): P
   await addPasskey(page, name)
 }
 
+/** A passkey of the browser, by the API instead of by pages: with the script of docs/authentication.md. */
+async function addByScript({ page, user }: Console): Promise<void> {
+  await page.evaluate(
+    withScript(`addPasskey(${JSON.stringify({ name: 'My laptop', password, accessToken: user.access })})`),
+  )
+}
+
+function withScript(code: string): string {
+  const [, script = ''] = blocksOf(readFileSync(join(root, 'docs', 'authentication.md'), 'utf8'), 'js')
+  return `(async () => {
+    ${script.replaceAll('export ', '')}
+    return ${code}
+  })()`
+}
+
 async function hasNoBarriers(page: Page, name: string, scheme: ColorScheme = 'light'): Promise<void> {
   for (const [, width] of widthsFor('phone')) {
     await page.setViewportSize({ width, height: 800 })
@@ -110,11 +125,10 @@ test('a passkey is added on the account page, signs in by the button, and leads 
 })
 
 test('the browser offers a passkey in the email field by itself, with two-factor on as well', async (t) => {
-  const visit = await open(t)
+  const visit = await open(t, '/')
   const { page, url, api, user } = visit
-  await signInAndAdd(visit)
+  await addByScript(visit)
   await enableTwoFactor(api, user)
-  await page.context().clearCookies()
   await page.goto(`${url}/console/sign-in?next=%2Fconsole%2Faccount`)
   await sees(page, 'Account')
   assert.equal(await page.getByText('Signing in also asks for a code').count(), 1)
@@ -147,9 +161,13 @@ testInFull('at another host there is no button, and the browser refuses to use t
 })
 
 test('a passkey that was removed signs in no more, and the page says so', async (t) => {
-  const visit = await open(t)
+  const visit = await open(t, '/')
   const { page, url } = visit
-  await signInAndAdd(visit)
+  await addByScript(visit)
+  await offerNothing(page)
+  await page.goto(`${url}/console/sign-in?next=%2Fconsole%2Faccount`)
+  await enter(page, visit.user.email)
+  await sees(page, 'Account')
   await go(page, 'Remove')
   await sees(page, 'Remove a passkey')
   await fill(page, { Password: 'wrong' })
@@ -160,8 +178,7 @@ test('a passkey that was removed signs in no more, and the page says so', async 
   await press(page, 'Remove')
   await tells(page, 'Passkey removed.')
   assert.equal(await page.getByRole('cell', { name: 'My laptop' }).count(), 0)
-  await offerNothing(page)
-  await leave(page)
+  await page.context().clearCookies()
   await page.goto(`${url}/console/sign-in`)
   await press(page, button)
   await tells(page, 'That passkey does not sign you in here.')
@@ -205,13 +222,8 @@ testInFull('the pages of adding one keep nobody out, and say what went wrong', a
 test('the example of docs/authentication.md adds a passkey and signs in with it', async (t) => {
   const visit = await open(t, '/')
   const { page, api, user } = visit
-  const [, code = ''] = blocksOf(readFileSync(join(root, 'docs', 'authentication.md'), 'utf8'), 'js')
-  const given = JSON.stringify({ name: 'My laptop', password, accessToken: user.access })
-  const pair = (await page.evaluate(`(async () => {
-    ${code.replaceAll('export ', '')}
-    await addPasskey(${given})
-    return signIn()
-  })()`)) as { access_token: string }
+  await addByScript(visit)
+  const pair = (await page.evaluate(withScript('signIn()'))) as { access_token: string }
   assert.equal((await api.get('/me', pair.access_token)).body.email, user.email)
   isClean(visit)
 })

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { type AccessMatrix, expected, who } from '../support/access-matrix.ts'
-import { type Owner, unlimitedRates } from '../support/api.ts'
+import { type Owner, share, unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
 import { engines } from '../support/databases.ts'
 import { openStream } from '../support/event-stream.ts'
@@ -15,6 +15,7 @@ import { send } from '../support/graphql.ts'
 import { makeKey } from '../support/keys.ts'
 import { createProduct, productsPath } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import { isFull } from '../support/tiers.ts'
 
 /** Of the key's owner, an administrator, unlike the roles. Undefined: all that the owner may. */
 const keys: Readonly<Record<string, string[] | undefined>> = {
@@ -24,6 +25,8 @@ const keys: Readonly<Record<string, string[] | undefined>> = {
   'key for users': ['users.view', 'users.update'],
   'key with *': ['*'],
 }
+
+const firstKey = 'key without a list'
 
 const verdicts = (reaches: readonly boolean[]) =>
   reaches.every(Boolean) ? 'all' : who.filter((_, i) => reaches[i]).join(', ') || 'nobody'
@@ -196,14 +199,23 @@ function compare(name: string, actual: AccessMatrix, wanted: AccessMatrix): void
   assert.deepEqual(gone, [], `remove these rows of ${name}: there is no such route`)
 }
 
-test('every route, page and action is reached by those in the matrix, and by nobody else', async (t) => {
-  const { api, routes } = await start(t)
+const shared = share(start)
+
+/** Pages ignore keys, so `npm test` tries only the first one on them. */
+const isRepeatedKey = (i: number) => !isFull && who[i] !== firstKey && (who[i] ?? '') in keys
+
+test('every route, page and action is reached by those in the matrix, and by nobody else', async () => {
+  const { api, routes } = await shared()
   const { tokens, browsers } = await principalsOf(api)
   const actual: AccessMatrix = {}
   for (const route of inOrder(routes)) {
     const isPage = / \/console(?:\/|$)/.test(route)
-    const reaches = []
+    const reaches: boolean[] = []
     for (const [i, token] of tokens.entries()) {
+      if (isPage && isRepeatedKey(i)) {
+        reaches.push(reaches[who.indexOf(firstKey)] as boolean)
+        continue
+      }
       const browser = isPage ? browsers[i] : undefined
       reaches.push(await (browser ?? byToken(api, token))(route))
     }
@@ -214,7 +226,7 @@ test('every route, page and action is reached by those in the matrix, and by nob
 })
 
 test('every GraphQL field is reached by those in the matrix, and by nobody else', async (t) => {
-  const { api } = await start(t)
+  const { api } = await shared()
   const { tokens } = await principalsOf(api)
   const actual: AccessMatrix = {}
   for (const [name, document] of await documentsOf(api)) {

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { products } from '../../src/features/products/products.feature.ts'
-import type { Dialect } from '../../src/platform/database/database.ts'
 import { on } from '../../src/platform/events/events.ts'
 import { defineFeature, type Feature } from '../../src/platform/feature.ts'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, type Owner, share, startApi } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { createDatabaseUrl, onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
@@ -45,13 +44,15 @@ const all = Object.keys(added) as (keyof typeof added)[]
 const schemaQuery = `{ __schema { queryType { fields { name } } mutationType { fields { name } }
   subscriptionType { fields { name } } } }`
 
-async function startWithout(t: TestContext, names: readonly string[], engine: Dialect = 'sqlite'): Promise<Api> {
-  return startApi(t, { engine, env: { FEATURES_DISABLED: names.join(','), ...scheduled(t) } })
-}
+/** One service for those that have little to do with each other; in `npm run test:full`, one for each. */
+const together: readonly (readonly (keyof typeof added)[])[] = isFull
+  ? all.map((name) => [name])
+  : [['products'], ['overview'], ['posts', 'webhooks', 'passkeys', 'backup']]
 
 /** Backups have an entry in the navigation if they are scheduled. */
-function scheduled(t: TestContext): Record<string, string> {
-  return { BACKUP_FOLDER: temporaryFolder(t), BACKUP_EVERY: '24h' }
+function startWithout(owner: Owner, names: readonly string[]): Promise<Api> {
+  const env = { FEATURES_DISABLED: names.join(), BACKUP_FOLDER: temporaryFolder(owner), BACKUP_EVERY: '24h' }
+  return startApi(owner, { env })
 }
 
 /** Creates the first administrator. Returns a browser on the welcome page. */
@@ -112,14 +113,20 @@ async function requireGone(api: Api, browser: ConsoleBrowser, names: readonly (k
 }
 
 describe('without', () => {
-  for (const name of all) {
-    test(`${name}, its routes, elements, pages and links are gone, and the rest works`, async (t) => {
-      const api = await startWithout(t, [name])
+  for (const names of together) {
+    const crawled = share(async (owner) => {
+      const api = await startWithout(owner, names)
       const { browser } = await setUp(api)
       const links = await crawl(browser)
-      for (const path of added[name].paths) assert.ok(!links.has(path), path)
-      await requireGone(api, browser, [name])
+      await requireGone(api, browser, names)
+      return links
     })
+    for (const name of names) {
+      test(`${name}, its routes, elements, pages and links are gone, and the rest works`, async () => {
+        const links = await crawled()
+        for (const path of added[name].paths) assert.ok(!links.has(path), path)
+      })
+    }
   }
 })
 

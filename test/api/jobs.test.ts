@@ -7,7 +7,7 @@ import { defineFeature } from '../../src/platform/feature.ts'
 import type { Job, JobContext } from '../../src/platform/jobs/jobs.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onPostgres, onRacingEngine } from '../support/databases.ts'
+import { onAnyEngine, onPostgres, onRacingEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -73,6 +73,33 @@ onRacingEngine('a job', (engine) => {
     assert.equal(runs, 1)
   })
 
+  test('that a stop interrupts is done again at the next start', async (t) => {
+    const { promise: began, resolve: begin } = Promise.withResolvers<void>()
+    const first = await startApiWithRoles(t, {
+      engine,
+      extensions: [
+        hourly(async ({ signal }) => {
+          begin()
+          await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        }),
+      ],
+    })
+    await isKnown(first)
+    first.clock.advance(3601)
+    await began
+    await first.app.close()
+    let runs = 0
+    const again = await startApi(t, {
+      engine,
+      extensions: [hourly(() => (runs += 1))],
+      env: { DATABASE_URL: first.databaseUrl },
+    })
+    again.clock.advance(3601)
+    await eventually(() => assert.equal(runs, 1))
+  })
+})
+
+onAnyEngine('a job', (engine) => {
   test('that fails is tried again sooner, says so, and counts as well once it succeeds', async (t) => {
     let failures = 2
     const api = await startApiWithRoles(t, {
@@ -101,31 +128,6 @@ onRacingEngine('a job', (engine) => {
       series.join('\n'),
     )
     assert.ok(api.log.some((line) => line.includes('a job failed') && line.includes('the archive is full')))
-  })
-
-  test('that a stop interrupts is done again at the next start', async (t) => {
-    const { promise: began, resolve: begin } = Promise.withResolvers<void>()
-    const first = await startApiWithRoles(t, {
-      engine,
-      extensions: [
-        hourly(async ({ signal }) => {
-          begin()
-          await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-        }),
-      ],
-    })
-    await isKnown(first)
-    first.clock.advance(3601)
-    await began
-    await first.app.close()
-    let runs = 0
-    const again = await startApi(t, {
-      engine,
-      extensions: [hourly(() => (runs += 1))],
-      env: { DATABASE_URL: first.databaseUrl },
-    })
-    again.clock.advance(3601)
-    await eventually(() => assert.equal(runs, 1))
   })
 
   test('can be asked for by those who may, also while it runs', async (t) => {

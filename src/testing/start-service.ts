@@ -63,7 +63,10 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const given = (options.extensions ?? []).filter((each) => typeof each !== 'string')
   const extensions = [...given, ...(await loadExtensions(paths, directory))]
   const threads = threadsFor(options, given.length > 0)
-  const own = options.databaseUrl === undefined ? await createTestDatabase(options.engine ?? 'sqlite') : undefined
+  const own =
+    options.databaseUrl === undefined
+      ? await createTestDatabase(options.engine ?? 'sqlite', { isMigrated: true })
+      : undefined
   const databaseUrl = options.databaseUrl ?? (own as TestDatabase).url
   try {
     const sources = {

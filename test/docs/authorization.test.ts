@@ -50,7 +50,7 @@ test('the commands on the page run, one after another', (t) => {
   const env = {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: `file:${join(folder, 'test.db')}`,
-    BCRYPT_COST: '10',
+    BCRYPT_COST: '4',
   }
   const shown = blocks('sh').map((script) => {
     // Each command that prompts is in a separate block.

@@ -1,7 +1,8 @@
 /** Archives: what goes in comes out, on either engine; what is damaged is refused. */
 import assert from 'node:assert/strict'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { type TestContext, test } from 'node:test'
+import { join } from 'node:path'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { systemClock } from '../../src/core/clock.ts'
 import { FatalError } from '../../src/core/fatal-error.ts'
@@ -10,6 +11,7 @@ import { move } from '../../src/platform/archive/transfer.ts'
 import type { Database, Dialect, Value } from '../../src/platform/database/database.ts'
 import type { DeclaredSchema } from '../../src/platform/database/migrations.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
+import { type Owner, share } from '../support/api.ts'
 import {
   ownSchema,
   placeOf,
@@ -37,7 +39,7 @@ const samples = {
 }
 
 /** The service's schema with an extension that has a column of every kind. */
-function extendedSchema(t: TestContext, files: Parameters<typeof writeMigrations>[1] = { '0001-samples': samples }) {
+function extendedSchema(t: Owner, files: Parameters<typeof writeMigrations>[1] = { '0001-samples': samples }) {
   const path = writeMigrations(temporaryFolder(t), files)
   return {
     ...ownSchema,
@@ -81,11 +83,21 @@ async function addSamples(db: Database): Promise<void> {
   await db.write({ sql: "DELETE FROM samples WHERE words = 'gone'" })
 }
 
-async function createFilled(t: TestContext, engine: Dialect) {
+async function createFilled(t: Owner, engine: Dialect) {
   const schema = extendedSchema(t)
   const url = await createDatabaseUrl(t, engine, { isMigrated: true })
   await withDatabase(url, schema, addSamples)
   return placeOf(url, schema)
+}
+
+/** Of each engine, one that is only read, and an archive of it. */
+const filled = {
+  sqlite: share((t) => createFilled(t, 'sqlite')),
+  postgres: share((t) => createFilled(t, 'postgres')),
+}
+const archived = {
+  sqlite: share(async (t) => writeArchiveOf(t, await filled.sqlite())),
+  postgres: share(async (t) => writeArchiveOf(t, await filled.postgres())),
 }
 
 const refusal = (pattern: RegExp) => (error: unknown) => error instanceof FatalError && pattern.test(error.message)
@@ -93,8 +105,8 @@ const refusal = (pattern: RegExp) => (error: unknown) => error instanceof FatalE
 for (const from of engines) {
   for (const to of chosen(engines, (engine) => engine !== from)) {
     test(`what is archived from ${from} is restored to ${to} exactly, and goes on counting`, async (t) => {
-      const source = await createFilled(t, from)
-      const path = await writeArchiveOf(t, source)
+      const source = await filled[from]()
+      const path = await archived[from]()
       const target = placeOf(await createDatabaseUrl(t, to), source.schema)
       const restored = await restoreInto(target, path)
       assert.deepEqual(restored.applied, [])
@@ -137,8 +149,8 @@ for (const from of engines) {
     })
 
     test(`moving from ${from} to ${to} leaves both the same`, async (t) => {
-      const source = await createFilled(t, from)
-      const target = placeOf(await createDatabaseUrl(t, to), source.schema)
+      const source = await filled[from]()
+      const target = placeOf(await createDatabaseUrl(t, to, { isMigrated: true }), source.schema)
       const moved = await move(source, { to: target, canReplace: false, clock: systemClock })
       assert.equal(moved.leftOut.length, 0)
       assert.deepEqual(await tablesOfDatabase(t, target), await tablesOfDatabase(t, source))
@@ -161,17 +173,16 @@ onEachEngine('an archive', (engine) => {
   })
 
   test('fills a database that is migrated but empty', async (t) => {
-    const source = await createFilled(t, engine)
-    const path = await writeArchiveOf(t, source)
-    const target = placeOf(await createDatabaseUrl(t, engine), source.schema)
+    const source = await filled[engine]()
+    const path = await archived[engine]()
+    const target = placeOf(await createDatabaseUrl(t, engine, { isMigrated: true }), source.schema)
     await withDatabase(target.url, source.schema, async () => {})
     await restoreInto(target, path)
     assert.deepEqual(await tablesOfDatabase(t, target), await tablesIn(path))
   })
 
   testInFull('of an earlier version is brought to this one', async (t) => {
-    const source = await createFilled(t, engine)
-    const path = await writeArchiveOf(t, source)
+    const path = await archived[engine]()
     const later = extendedSchema(t, {
       '0001-samples': samples,
       '0002-later': "ALTER TABLE samples ADD COLUMN later TEXT NOT NULL DEFAULT 'x'",
@@ -184,8 +195,7 @@ onEachEngine('an archive', (engine) => {
   })
 
   test('of a later version, of an unknown extension or of other migrations is refused', async (t) => {
-    const source = await createFilled(t, engine)
-    const path = await writeArchiveOf(t, source)
+    const path = await archived[engine]()
     const url = await createDatabaseUrl(t, engine)
     await assert.rejects(
       restoreInto(placeOf(url), path),
@@ -205,7 +215,7 @@ onEachEngine('an archive', (engine) => {
     await withDatabase(source.url, source.schema, async (db) => {
       await db.write({ sql: 'CREATE TABLE of_another_program (id INTEGER)' })
     })
-    const target = placeOf(await createDatabaseUrl(t, engine, { isMigrated: true }), source.schema)
+    const target = placeOf(await createDatabaseUrl(t, 'sqlite', { isMigrated: true }), source.schema)
     const moved = await move(source, { to: target, canReplace: false, clock: systemClock })
     assert.deepEqual(moved.leftOut, ['of_another_program'])
   })
@@ -224,7 +234,7 @@ onEachEngine('an archive', (engine) => {
       }),
     )
     const paths: string[] = []
-    for (let i = 0; i < 3; i++) paths.push(await writeArchiveOf(t, source))
+    for (let i = amount({ full: 3, otherwise: 1 }); i > 0; i--) paths.push(await writeArchiveOf(t, source))
     isOver = true
     await writing
     for (const path of paths) {
@@ -242,13 +252,12 @@ onEachEngine('an archive', (engine) => {
   })
 })
 
-test('only its owner can read an archive', async (t) => {
-  const path = await writeArchiveOf(t, await createFilled(t, 'sqlite'))
-  assert.equal(statSync(path).mode & 0o777, 0o600)
+test('only its owner can read an archive', async () => {
+  assert.equal(statSync(await archived.sqlite()).mode & 0o777, 0o600)
 })
 
-test('one flipped byte anywhere in an archive is found before anything is written, and the part is named', async (t) => {
-  const path = await writeArchiveOf(t, await createFilled(t, 'sqlite'))
+test('one flipped byte anywhere in an archive is found before anything is written, and the part is named', async () => {
+  const path = await archived.sqlite()
   const { length } = readFileSync(path)
   await fc.assert(
     fc.asyncProperty(fc.nat(length - 1), fc.integer({ min: 1, max: 255 }), async (at, mask) => {
@@ -261,8 +270,8 @@ test('one flipped byte anywhere in an archive is found before anything is writte
   )
 })
 
-test('an archive that was cut off anywhere is refused', async (t) => {
-  const path = await writeArchiveOf(t, await createFilled(t, 'sqlite'))
+test('an archive that was cut off anywhere is refused', async () => {
+  const path = await archived.sqlite()
   const bytes = readFileSync(path)
   await fc.assert(
     fc.asyncProperty(fc.nat(bytes.length - 1), async (length) => {
@@ -274,8 +283,8 @@ test('an archive that was cut off anywhere is refused', async (t) => {
 })
 
 test('an archive of a newer format is refused with a line that says so', async (t) => {
-  const path = await writeArchiveOf(t, await createFilled(t, 'sqlite'))
-  const bytes = readFileSync(path)
+  const bytes = readFileSync(await archived.sqlite())
+  const path = join(temporaryFolder(t), 'newer.archive')
   bytes[bytes.indexOf('1\n')] = '2'.charCodeAt(0)
   writeFileSync(path, bytes)
   await assert.rejects(

@@ -28,7 +28,7 @@ import { root } from '../../src/config/root.ts'
 import { FatalError } from '../../src/core/fatal-error.ts'
 import { users } from '../../src/features/users/users.feature.ts'
 import type { Database, Dialect, Value } from '../../src/platform/database/database.ts'
-import { openDatabase } from '../../src/platform/database/open.ts'
+import { type OpenOptions, openDatabase } from '../../src/platform/database/open.ts'
 import { defineFeature, type Feature } from '../../src/platform/feature.ts'
 import { startApi } from '../support/api.ts'
 import {
@@ -46,6 +46,7 @@ import { createRandom, type Random } from '../support/graphql-fuzz/random.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { openOptions } from '../support/migrations.ts'
 import { collect, environment, latchkey } from '../support/process.ts'
+import { keepSqliteThreads } from '../support/sqlite-threads.ts'
 import { readTableSchema } from '../support/table-schema.ts'
 import { amount, isFull } from '../support/tiers.ts'
 
@@ -61,11 +62,19 @@ type Service = Awaited<ReturnType<typeof open>>
 
 /** A folder with the migrations of a collection, and a database. */
 async function open(t: TestContext, engine: Dialect) {
-  const url = await createDatabaseUrl(t, engine, { isMigrated: true })
-  const folder = temporaryFolder(t)
   let feature: Feature
   let db: Database
-  const database = () => ({ ...openOptions({ url, migrations: [] }), poolSize: 1 })
+  const { connectThreads, close: closeThreads } = keepSqliteThreads()
+  t.after(async () => {
+    await db?.close()
+    await closeThreads()
+  })
+  const url = await createDatabaseUrl(t, engine, { isMigrated: true })
+  const folder = temporaryFolder(t)
+  const database = (migrations: OpenOptions['migrations'] = []) => ({
+    ...openOptions({ url, migrations, connectThreads }),
+    poolSize: 1,
+  })
   const service = {
     folder,
     url,
@@ -84,12 +93,12 @@ async function open(t: TestContext, engine: Dialect) {
     async migrate(): Promise<void> {
       await db?.close()
       const { migrations } = declaredBy([...ownFeatures, feature])
-      db = (await openDatabase(openOptions({ url, migrations }))).db
+      db = (await openDatabase(database(migrations))).db
     },
 
     /** As it is. */
     async reopen(): Promise<void> {
-      db = (await openDatabase(openOptions({ url, migrations: [], isMigrated: true }))).db
+      db = (await openDatabase({ ...database(), isMigrated: true })).db
     },
 
     async apply(declared: Declared): Promise<void> {
@@ -133,7 +142,6 @@ async function open(t: TestContext, engine: Dialect) {
       await running.close()
     },
   }
-  t.after(() => db?.close())
   return service
 }
 
@@ -429,7 +437,7 @@ onEachEngine('the migrations of a collection', (engine) => {
 
   test('lose nothing and lead to the tables of a new database, whatever is edited, and whenever a process is killed', async (t) => {
     const kills: Kills = { before: 0, written: 0, applied: 0 }
-    for (let seed = 1; seed <= amount({ full: 200, otherwise: 20 }); seed++) {
+    for (let seed = 1; seed <= amount({ full: 200, otherwise: 10 }); seed++) {
       const isKilled = isFull || seed % 5 === 0
       await t.test(`as in the edits of ${seed}`, (t) =>
         edit(t, engine, createRandom(seed), isKilled ? kills : undefined),

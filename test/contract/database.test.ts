@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { AppError } from '../../src/core/app-error.ts'
 import { ConstraintError, type Dialect, rowOf } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
+import { share } from '../support/api.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
@@ -106,8 +107,8 @@ function contract(engine: Dialect, open: Open): void {
     const lengths = parse.mock.calls.map(({ arguments: [part] }) => part.length)
     assert.deepEqual([found.length, found[89]?.i, found[89]?.long.length], [90, 90, 300_000])
     assert.ok(Math.max(0, ...lengths) < 1_500_000, `${lengths.length} parts of up to ${Math.max(...lengths)}`)
-    // More than any response could contain is not even collected.
-    await assert.rejects(db.scan(rows, [20_000_000, 1000]), { status: 503 })
+    // More than any response could contain is not even collected. On PostgreSQL, a test of its own shows that.
+    if (engine === 'sqlite' || isFull) await assert.rejects(db.scan(rows, [20_000_000, 1000]), { status: 503 })
     assert.equal((await db.scan(rows, [300_000, 2])).length, 2)
   })
 
@@ -324,7 +325,19 @@ function contract(engine: Dialect, open: Open): void {
   })
 }
 
-onEachEngine('the database', (engine) => contract(engine, open))
+onEachEngine('the database', (engine) => {
+  if (engine === 'sqlite') return contract(engine, open)
+  // A new database takes longer than most of these tests.
+  const shared = share((owner) => createDatabaseUrl(owner, engine))
+  contract(engine, async (t, engine, options) => {
+    const db = await open(t, engine, { ...options, url: await shared() })
+    await db.write(
+      { sql: 'TRUNCATE owners, things RESTART IDENTITY' },
+      { sql: "INSERT INTO owners (name) VALUES ('first')" },
+    )
+    return db
+  })
+})
 
 if (isFull) {
   describe('the database, on postgres behind a pooler that shares connections between transactions', () => {

@@ -33,7 +33,7 @@ interface Amount {
 }
 
 async function findSlowInputs(inputs: readonly TextInput[], { texts = repetitiveTexts, shares }: Amount = {}) {
-  const parts = shares ?? (texts.length === 1 ? 1 : amount({ full: 1, otherwise: 3 }))
+  const parts = shares ?? (texts.length === 1 ? 1 : amount({ full: 1, otherwise: 6 }))
   const complaints: string[] = []
   for (const [i, input] of inputs.entries()) {
     for (const { name, make } of texts.filter((_, j) => j % parts === i % parts)) {

@@ -32,7 +32,7 @@ onAnyEngine('signing in beside a flood from another address', (engine) => {
     const api = await startApi(t, { engine, env: { ...env, BCRYPT_COST: '10' } })
     const { email } = await register(api)
     let answered = 0
-    const flood = Array.from({ length: amount({ full: 30, otherwise: 15 }) }, (_, i) => [
+    const flood = Array.from({ length: amount({ full: 30, otherwise: 10 }) }, (_, i) => [
       postFrom(api, flooder, '/api/auth/login', { email: `nobody${i}@example.com`, password }),
       postFrom(api, flooder, '/api/auth/register', { email: `flood${i}@example.com`, password }),
     ]).flat()

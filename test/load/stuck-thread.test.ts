@@ -167,7 +167,8 @@ test('a process with one thread logs what that does, and ends so that its superv
   const until = join(temporaryFolder(t), 'never')
   // It is watched soon after the start, by a thread.
   await eventually(() => assert.ok(threadNamesOf(service.child.pid as number).includes('watchdog')))
-  const request = send(`${service.url}/probe/spin?until=${encodeURIComponent(until)}`).catch(() => {})
+  const rests = isFull ? '' : '&rests=1'
+  const request = send(`${service.url}/probe/spin?until=${encodeURIComponent(until)}${rests}`).catch(() => {})
   const { stdout } = await service.ended
   await request
   assert.equal(service.child.signalCode, 'SIGKILL')

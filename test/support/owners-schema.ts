@@ -26,9 +26,9 @@ export const insertOwner = 'INSERT INTO owners (name) VALUES ($1) RETURNING id, 
 export const countOwners = 'SELECT count(*) AS n FROM owners'
 
 export async function open(t: TestContext, engine: Dialect, options: Partial<OpenOptions> = {}): Promise<Database> {
-  const url = await createDatabaseUrl(t, engine)
+  const url = options.url ?? (await createDatabaseUrl(t, engine))
   const migrations = writeMigrations(temporaryFolder(t), { '0001-things': schema })
-  const { db } = await openDatabase(openOptions({ url, migrations, ...options }))
+  const { db } = await openDatabase(openOptions({ ...options, url, migrations }))
   t.after(() => db.close())
   return db
 }

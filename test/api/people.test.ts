@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import { type Owner, share, shareService, unlimitedRates } from '../support/api.ts'
+import { type Owner, shareOnEngines, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
@@ -35,8 +35,13 @@ async function eventsOf(api: ApiWithRoles, access: string) {
   return body.data as { event: string; outcome: string; user_id: number; actor_id: number; changes: object | null }[]
 }
 
+const service = shareOnEngines((owner, engine) =>
+  startApiWithRoles(owner, { engine, env: { ...unlimitedRates, PUBLIC_URL: 'https://app.example.com' } }),
+)
+const managed = shareOnEngines(startWithManagers)
+
 onRacingEngine('invitations', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine, env: { PUBLIC_URL: 'https://app.example.com' } })
+  const shared = service(engine)
 
   test('without mail the response has the link, with which the user sets a password', async () => {
     const api = await shared()
@@ -92,7 +97,7 @@ onRacingEngine('invitations', (engine) => {
 })
 
 onAnyEngine('invitations', (engine) => {
-  const shared = share((owner) => startWithManagers(owner, engine))
+  const shared = managed(engine)
 
   test('are mailed where mail is configured, and prove the address', async (t) => {
     const mailbox = await startSmtp(t)
@@ -191,26 +196,26 @@ onAnyEngine('invitations', (engine) => {
 })
 
 onRacingEngine('changing users', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = service(engine)
 
   test('name and email; a new email is unverified and voids what was mailed', async () => {
     const api = await shared()
     const admin = await api.signInAs('admin')
-    const { body } = await api.post(users, { email: 'carol@example.com', name: 'Carol' }, admin.access)
+    const { body } = await api.post(users, { email: 'cora@example.com', name: 'Cora' }, admin.access)
     const path = `${users}/${body.data.id}`
     const change = (json: object) => api.put(path, json, admin.access)
     assert.deepEqual((await change({})).body, { data: body.data }, 'nothing to do')
-    const renamed = await change({ name: 'Caroline' })
-    assert.deepEqual([renamed.status, renamed.body], [200, { data: { ...body.data, name: 'Caroline' } }])
-    assert.equal((await api.get(`${users}?q=caroline`, admin.access)).body.data.length, 1, 'found by the new name')
+    const renamed = await change({ name: 'Coraline' })
+    assert.deepEqual([renamed.status, renamed.body], [200, { data: { ...body.data, name: 'Coraline' } }])
+    assert.equal((await api.get(`${users}?q=coraline`, admin.access)).body.data.length, 1, 'found by the new name')
     await api.db.write({ sql: 'UPDATE users SET email_verified_at = created_at WHERE id = $1', params: [body.data.id] })
     assert.equal(
-      typeof (await change({ email: ' CAROL@example.com' })).body.data.email_verified_at,
+      typeof (await change({ email: ' CORA@example.com' })).body.data.email_verified_at,
       'string',
       'the same',
     )
-    const moved = await change({ email: 'Carol@Example.org', name: '' })
-    assert.deepEqual([moved.body.data.email, moved.body.data.name], ['carol@example.org', ''])
+    const moved = await change({ email: 'Cora@Example.org', name: '' })
+    assert.deepEqual([moved.body.data.email, moved.body.data.name], ['cora@example.org', ''])
     assert.equal(moved.body.data.email_verified_at, null)
     const late = await api.post('/api/auth/password/reset', { token: tokenOf(body.invite_url), password })
     assert.equal(late.status, 401)
@@ -235,10 +240,10 @@ onRacingEngine('changing users', (engine) => {
       changes.map(({ changes }) => changes),
       [
         {
-          name: { from: 'Caroline', to: '' },
-          email: { from: 'carol@example.com', to: 'carol@example.org' },
+          name: { from: 'Coraline', to: '' },
+          email: { from: 'cora@example.com', to: 'cora@example.org' },
         },
-        { name: { from: 'Carol', to: 'Caroline' } },
+        { name: { from: 'Cora', to: 'Coraline' } },
       ],
     )
   })
@@ -345,7 +350,7 @@ onRacingEngine('changing users', (engine) => {
 })
 
 onAnyEngine('changing users', (engine) => {
-  const shared = share((owner) => startWithManagers(owner, engine))
+  const shared = managed(engine)
 
   test('nobody reaches above themselves, and every refusal is recorded', async () => {
     const api = await shared()
@@ -359,7 +364,9 @@ onAnyEngine('changing users', (engine) => {
       assert.equal((await api.delete(path, access)).status, 403)
     }
     assert.equal((await isSignedIn(api, admin.access)) && (await logIn(api, admin.email)).status, 200)
-    const refusals = (await eventsOf(api, admin.access)).filter(({ outcome }) => outcome === 'refused')
+    const refusals = (await eventsOf(api, admin.access)).filter(
+      ({ outcome, actor_id }) => outcome === 'refused' && [manager.id, reader.id].includes(actor_id),
+    )
     assert.deepEqual(
       refusals.map(({ event, actor_id }) => `${event} ${actor_id}`).sort(),
       [

@@ -1,11 +1,11 @@
 /** The service behind PgBouncer. test/contract/database.test.ts runs the contract of the database behind it too. */
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import pg from 'pg'
 import { AppError } from '../../src/core/app-error.ts'
 import type { Database } from '../../src/platform/database/database.ts'
 import { runOnServer } from '../../src/testing/databases.ts'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, type Owner, share, startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
@@ -30,7 +30,7 @@ async function useAll(api: Api, access: string): Promise<void> {
   assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200, 201]))
 }
 
-async function startBehind(t: TestContext, mode: PoolMode, { isMigrated = true } = {}) {
+async function startBehind(t: Owner, mode: PoolMode, { isMigrated = true } = {}) {
   const direct = await createDatabaseUrl(t, 'postgres', { isMigrated })
   const pooler = await startPgBouncer(t, direct, mode, { default_pool_size: 6 })
   return { direct, pooler }
@@ -51,6 +51,8 @@ async function ask(url: string, sql: string): Promise<string> {
 
 if (engines.includes('postgres')) {
   describe('behind PgBouncer', { concurrency: 2 }, () => {
+    const pooled = share((owner) => startBehind(owner, 'transaction'))
+
     test('with session pooling and its own default settings, everything works, notifications included', async (t) => {
       const { pooler } = await startBehind(t, 'session')
       let db: Database | undefined
@@ -116,7 +118,7 @@ if (engines.includes('postgres')) {
     })
 
     test('with transaction pooling, the start says what replaces notifications, and so it is', async (t) => {
-      const { pooler } = await startBehind(t, 'transaction')
+      const { pooler } = await pooled()
       const env = { DATABASE_URL: pooler.url }
       const [one, two] = [await startWatchingApi(t, { env }), await startWatchingApi(t, { env })]
       assert.equal(one.log.filter((line) => cannotListen.test(line)).length, 1)
@@ -129,7 +131,7 @@ if (engines.includes('postgres')) {
     })
 
     test('with a direct DATABASE_LISTEN_URL, access changes and topics reach other nodes at once', async (t) => {
-      const { direct, pooler } = await startBehind(t, 'transaction')
+      const { direct, pooler } = await pooled()
       const env = { DATABASE_URL: pooler.url, DATABASE_LISTEN_URL: direct, GQL_PUBSUB: 'postgres' }
       const [one, two] = [await startWatchingApi(t, { env }), await startWatchingApi(t, { env })]
       assert.doesNotMatch(one.log.join(''), cannotListen)
@@ -144,7 +146,7 @@ if (engines.includes('postgres')) {
     })
 
     test('what cannot work behind it is refused at start, in one line', async (t) => {
-      const { pooler } = await startBehind(t, 'transaction')
+      const { pooler } = await pooled()
       const statements = await startPgBouncer(t, await createDatabaseUrl(t, 'postgres'), 'statement')
       const env = { JWT_SECRET: 'a secret of more than thirty-two bytes', PORT: '0', GQL_WS_PORT: '0' }
       const refused: [Record<string, string>, number, RegExp][] = [

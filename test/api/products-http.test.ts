@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { productCreated } from '../../src/features/products/product.events.ts'
-import { type Api, shareApi, startApi } from '../support/api.ts'
+import { type Api, shareApi, shareOnEngines, startApi, unlimitedRates } from '../support/api.ts'
 import { onAnyEngine, onRacingEngine } from '../support/databases.ts'
 import { many, signIn } from '../support/people.ts'
 import { createProduct, lamp, namesOf, productsPath } from '../support/products.ts'
@@ -38,8 +38,10 @@ test('an unknown path below the products is 404, and a wrong method 405', async 
   assert.deepEqual([one.status, one.headers.get('allow')], [405, 'GET, HEAD, PUT, DELETE, OPTIONS'])
 })
 
+const service = shareOnEngines((owner, engine) => startApi(owner, { engine, env: unlimitedRates }))
+
 onRacingEngine('what clients know of a product', (engine) => {
-  const shared = shareApi({ engine })
+  const shared = service(engine)
 
   test('protects an update: only the version that the client has seen is changed', async () => {
     const api = await shared()
@@ -84,7 +86,7 @@ onRacingEngine('what clients know of a product', (engine) => {
 })
 
 onAnyEngine('what clients know of a product', (engine) => {
-  const shared = shareApi({ engine })
+  const shared = service(engine)
 
   test('is not sent again while it has not changed', async () => {
     const api = await shared()
@@ -257,7 +259,7 @@ onRacingEngine('an Idempotency-Key', (engine) => {
 })
 
 onAnyEngine('an Idempotency-Key', (engine) => {
-  const shared = shareApi({ engine })
+  const shared = service(engine)
   const post = (api: Api, token: string, key: string, json: object = lamp) =>
     api.request('POST', productsPath, { headers: { 'idempotency-key': key }, json, token })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
-import { shareService, startApi } from '../support/api.ts'
+import { shareOnEngines, startApi, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { many, signIn } from '../support/people.ts'
@@ -9,8 +9,10 @@ import { createProduct, idsOf, namesOf, productsPath, sampleRow, withoutProducts
 import { startApiWithRoles } from '../support/roles.ts'
 import { amount } from '../support/tiers.ts'
 
+const service = shareOnEngines((owner, engine) => startApiWithRoles(owner, { engine, env: unlimitedRates }))
+
 onEachEngine('the listing of products', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = service(engine)
 
   // The first one, because it knows the ids.
   test('comes in pages by id, active or not, without what is deleted', async () => {
@@ -83,7 +85,7 @@ onEachEngine('the listing of products', (engine) => {
 })
 
 onAnyEngine('the listing of products', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = service(engine)
 
   test('falls back to defaults and stops at a hundred a page', async () => {
     const api = await withoutProducts(await shared())
@@ -139,7 +141,7 @@ onAnyEngine('the listing of products', (engine) => {
 })
 
 onEachEngine('a collection of products', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = service(engine)
 
   test('of a category has the active products, by name', async () => {
     const api = await withoutProducts(await shared())

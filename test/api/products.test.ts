@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shareApi, shareService } from '../support/api.ts'
+import { shareOnEngines, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
@@ -9,8 +9,10 @@ import { startApiWithRoles } from '../support/roles.ts'
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
+const service = shareOnEngines((owner, engine) => startApiWithRoles(owner, { engine, env: unlimitedRates }))
+
 onEachEngine('a product', (engine) => {
-  const shared = shareService(startApiWithRoles, { engine })
+  const shared = service(engine)
 
   // The first one, because it knows the id.
   test('is created by a signed-in user and returned in its envelope', async () => {
@@ -189,7 +191,7 @@ onEachEngine('a product', (engine) => {
 })
 
 onAnyEngine('a product', (engine) => {
-  const shared = shareApi({ engine })
+  const shared = service(engine)
 
   test('has defaults', async () => {
     const api = await shared()

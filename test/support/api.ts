@@ -69,14 +69,34 @@ export function shareService<T extends Api>(
 
 /** A start takes longer than most tests. This one begins with the first test that asks, and closes with the suite. */
 export function share<T>(start: (owner: Owner) => Promise<T>): () => Promise<T> {
+  return shareAmongSuites(start)()
+}
+
+/** The same for suites that each call this for the engine of theirs: a service closes with the last suite on its engine. */
+export function shareOnEngines<T>(
+  start: (owner: Owner, engine: Dialect) => Promise<T>,
+): (engine: Dialect) => () => Promise<T> {
+  const services = {
+    sqlite: shareAmongSuites((owner) => start(owner, 'sqlite')),
+    postgres: shareAmongSuites((owner) => start(owner, 'postgres')),
+  }
+  return (engine) => services[engine]()
+}
+
+function shareAmongSuites<T>(start: (owner: Owner) => Promise<T>): () => () => Promise<T> {
   const closers: Parameters<Owner['after']>[0][] = []
-  after(async () => {
-    for (const close of closers.reverse()) await (close as () => unknown)()
-  })
+  let suites = 0
   let started: Promise<T> | undefined
   return () => {
-    started ??= start({ after: (close) => void closers.push(close) })
-    return started
+    suites += 1
+    after(async () => {
+      suites -= 1
+      if (suites === 0) for (const close of closers.reverse()) await (close as () => unknown)()
+    })
+    return () => {
+      started ??= start({ after: (close) => void closers.push(close) })
+      return started
+    }
   }
 }
 

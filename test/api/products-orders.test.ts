@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import type { ProductValues } from '../../src/features/products/product.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import { type Api, type Owner, share } from '../support/api.ts'
+import { type Api, type Owner, shareOnEngines } from '../support/api.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { idsOf, productsPath, sampleRow } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -99,8 +99,10 @@ async function start(owner: Owner, engine: Dialect) {
   return { api, stored: stored.map((product) => ({ ...product, active: Boolean(product.active) })) }
 }
 
+const shared = shareOnEngines(start)
+
 onEachEngine('products in any order', (engine) => {
-  const service = share((owner) => start(owner, engine))
+  const service = shared(engine)
 
   for (const field of Object.keys(keys) as Sorted[]) {
     test(`by ${field}, with all filters, page by page to the end and back`, async () => {
@@ -169,7 +171,7 @@ onEachEngine('products in any order', (engine) => {
 })
 
 onAnyEngine('products in any order', (engine) => {
-  const service = share((owner) => start(owner, engine))
+  const service = shared(engine)
 
   test('pages lead back to where they came from, and have links', async () => {
     const { api } = await service()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lowerByCodePoint } from '../../src/core/text.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import { type Owner, share } from '../support/api.ts'
+import { type Owner, shareOnEngines } from '../support/api.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { type MadeUser, makeUsers } from '../support/listed-users.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -44,8 +44,10 @@ async function start(owner: Owner, engine: Dialect) {
   return { api, access: admin.access, users: [self, ...made] }
 }
 
+const shared = shareOnEngines(start)
+
 onEachEngine('users in any order', (engine) => {
-  const service = share((owner) => start(owner, engine))
+  const service = shared(engine)
 
   for (const [field, key] of Object.entries(keys)) {
     test(`by ${field}, with all filters, page by page to the end and back`, async () => {
@@ -84,9 +86,10 @@ onEachEngine('users in any order', (engine) => {
 })
 
 onAnyEngine('users in any order', (engine) => {
-  test('refuses what it does not understand, and says why', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const { access } = await api.signInAs('admin')
+  const service = shared(engine)
+
+  test('refuses what it does not understand, and says why', async () => {
+    const { api, access } = await service()
     for (const [query, field, message] of [
       ['sort=roles', 'sort', 'Must be one of created_at, email, name, with - in front for descending'],
       ['filter[status]=asleep', 'filter[status]', 'Must be one of active, disabled, locked, invited'],

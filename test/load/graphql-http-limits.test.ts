@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import type { ClientResponse } from '../../src/testing/client.ts'
-import { type Api, share, startApi } from '../support/api.ts'
+import { type Api, share, shareApi, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { ask, codeOf, graphqlPath, send } from '../support/graphql.ts'
@@ -11,6 +11,7 @@ import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 import { testInFull } from '../support/test-in-full.ts'
+import { amount } from '../support/tiers.ts'
 
 const newer = { accept: 'application/graphql-response+json' }
 
@@ -90,11 +91,14 @@ function deepVariables(): string {
   return `{"query":"mutation ($i: UpdateProductInput!) { updateProduct(id: 1, input: $i) { id } }","variables":{"i":${deep}}}`
 }
 
-test('abusive documents are refused quickly, and other clients are served meanwhile', async (t) => {
-  const api = await startApi(t)
+/** With the limits that it has by default. */
+const usual = shareApi()
+
+test('abusive documents are refused quickly, and other clients are served meanwhile', async () => {
+  const api = await usual()
   for (const [title, code, body] of abuses) {
     const sent = body()
-    const refusals = Array.from({ length: 10 }, () =>
+    const refusals = Array.from({ length: amount({ full: 10, otherwise: 3 }) }, () =>
       api.request('POST', graphqlPath, { body: sent, headers: { 'content-type': 'application/json', ...newer } }),
     )
     // The connection is closed during a body that is too large.
@@ -107,8 +111,8 @@ test('abusive documents are refused quickly, and other clients are served meanwh
   }
 })
 
-test('repeated fields return the same, count each time, and are refused beyond a limit', async (t) => {
-  const api = await startApi(t)
+test('repeated fields return the same, count each time, and are refused beyond a limit', async () => {
+  const api = await usual()
   const few = await send(
     api,
     `{ posts(limit: 1) { ${'id '.repeat(100)} ${'...F '.repeat(100)} } } fragment F on Post { id }`,
@@ -244,8 +248,8 @@ onAnyEngine('collections', (engine) => {
   })
 })
 
-test('the cost of a batch is that of all its requests', async (t) => {
-  const api = await startApi(t)
+test('the cost of a batch is that of all its requests', async () => {
+  const api = await usual()
   const list = { query: '{ posts(limit: 1000) { id title body } }' }
   const batch = (count: number) => api.request('POST', graphqlPath, { json: Array(count).fill(list) })
   assert.equal((await batch(10)).status, 200)

@@ -6,7 +6,6 @@ import { type TestContext, test } from 'node:test'
 import type { Database } from '../../src/platform/database/database.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { onAnyEngine } from '../support/databases.ts'
-import { eventually } from '../support/eventually.ts'
 import { password, register } from '../support/people.ts'
 import { testInFull } from '../support/test-in-full.ts'
 import { amount } from '../support/tiers.ts'
@@ -32,12 +31,12 @@ onAnyEngine('signing in beside a flood from another address', (engine) => {
     const api = await startApi(t, { engine, env: { ...env, BCRYPT_COST: '10' } })
     const { email } = await register(api)
     let answered = 0
-    const flood = Array.from({ length: amount({ full: 30, otherwise: 10 }) }, (_, i) => [
+    const flood = Array.from({ length: amount({ full: 30, otherwise: 12 }) }, (_, i) => [
       postFrom(api, flooder, '/api/auth/login', { email: `nobody${i}@example.com`, password }),
       postFrom(api, flooder, '/api/auth/register', { email: `flood${i}@example.com`, password }),
     ]).flat()
     for (const each of flood) void each.then(() => (answered += 1))
-    await eventually(() => assert.ok(answered > 0))
+    await Promise.race(flood)
 
     const before = answered
     const response = await postFrom(api, somebody, '/api/auth/login', { email, password })

@@ -12,7 +12,7 @@ import { becomeNobody } from '../support/other-user.ts'
 import { type Ended, latchkey, startProcess } from '../support/process.ts'
 import { freePort } from '../support/servers.ts'
 import { testInFull } from '../support/test-in-full.ts'
-import { chosen } from '../support/tiers.ts'
+import { chosen, isFull } from '../support/tiers.ts'
 
 const secret = 'a secret that only the tests know and use'
 
@@ -26,7 +26,8 @@ function assertRefused(ended: Ended, code: number, ...lines: RegExp[]): void {
 }
 
 function sqlite(t: TestContext): Record<string, string> {
-  return { DATABASE_URL: `file:${join(temporaryFolder(t), 'test.db')}`, PORT: '0', HOST: '127.0.0.1', GQL_WS_PORT: '0' }
+  const DATABASE_URL = `file:${join(temporaryFolder(t), 'test.db')}`
+  return { DATABASE_URL, PORT: '0', HOST: '127.0.0.1', GQL_WS_PORT: '0', THREADS: isFull ? '2' : '1' }
 }
 
 test('--version and --help work, and every command has --help', async () => {

@@ -14,7 +14,7 @@ const filesPerProcess = 16
 
 /** Tests that mostly wait for other programs run side by side instead. */
 const exceptions: Readonly<Record<string, number>> = {
-  'test/browser': 7,
+  'test/browser': 18,
   'test/cli': 12,
   'test/contract': 4,
   'test/full': 1,

@@ -88,14 +88,17 @@ const sampleText = `(known) => {
     const layer = [backgroundColor, backgroundImage, opacity, position, filter, mixBlendMode].join()
     return layer === 'rgba(0, 0, 0, 0),none,1,static,none,normal' ? '' : layer + ';'
   }
+  const fields = 'input, select, textarea'
   const hasText = (element) =>
-    element.matches('input, select, textarea') ||
+    element.matches(fields) ||
     [...element.childNodes].some(({ nodeType, data }) => nodeType === Node.TEXT_NODE && data.trim() !== '')
   const found = new Map()
   for (const element of document.body.querySelectorAll('*')) {
     if (!hasText(element) || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue
     const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element)
-    const look = [behind(element), element.tagName, color, fontSize, fontWeight, textShadow].join()
+    // Large text, as WCAG has it, may have less contrast.
+    const isLarge = Number.parseFloat(fontSize) >= (Number(fontWeight) >= 700 ? 18.66 : 24)
+    const look = [behind(element), element.matches(fields), color, isLarge, textShadow].join()
     if (!known.has(look)) found.set(look, [found.get(look)?.[0] ?? element, element])
   }
   return found

@@ -3,14 +3,15 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
+import { share, unlimitedRates } from '../support/api.ts'
 import { findBarriers } from '../support/axe.ts'
 import { openSignedIn, startBrowsedApi } from '../support/browsed-api.ts'
 import { widths, widthsFor } from '../support/browser.ts'
-import { enter, fits, isClean, listens, lists, press, sees, tells } from '../support/console-steps.ts'
+import { enter, fits, isClean, lists, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { keepsNobodyOut } from '../support/page-checks.ts'
 import { signIn } from '../support/people.ts'
-import { createProduct, productsPath, sampleRow } from '../support/products.ts'
+import { createProduct, productsPath, sampleRow, withoutProducts } from '../support/products.ts'
 import type { ApiWithRoles } from '../support/roles.ts'
 import { testInFull } from '../support/test-in-full.ts'
 
@@ -22,7 +23,7 @@ test('products edited or deleted elsewhere change in the list live', async (t) =
   const lamp = await createProduct(api, user.access, { name: 'Desk Lamp', price: 20 })
   await createProduct(api, user.access, { name: 'Kettle' })
   await open(page, `${api.url}${list}`)
-  await listens(api)
+  await isLive(page)
   await lists(page, ['Kettle', 'Desk Lamp'])
   await page.evaluate('document.body.dataset.same = "yes"')
   await api.put(`${productsPath}/${lamp}`, { name: 'Floor Lamp', price: 1999.5 }, user.access)
@@ -40,7 +41,7 @@ test('a product that no longer matches the search disappears from the results', 
   const ids = []
   for (const name of ['Desk Lamp', 'Floor Lamp']) ids.push(await createProduct(api, user.access, { name }))
   await open(page, `${api.url}${list}?q=lamp`)
-  await listens(api)
+  await isLive(page)
   await lists(page, ['Desk Lamp', 'Floor Lamp'])
   await api.put(`${productsPath}/${ids[0]}`, { active: false }, user.access)
   await lists(page, ['Floor Lamp'])
@@ -51,11 +52,11 @@ test('a product that no longer matches the search disappears from the results', 
 
 for (const [device, width] of widthsFor('desktop')) {
   testInFull(`on a later page, or with the keyboard focus in the list, rows do not move, on a ${device}`, async (t) => {
-    const { api, user, page, visit } = await start(t, width)
+    const { api, user, page, visit } = await start(t, { width, isAlone: true })
     const things = Array.from({ length: 30 }, (_, i) => ({ ...sampleRow, name: `Thing ${i + 1}` }))
     await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
     await open(page, `${api.url}${list}?page=2`)
-    await listens(api)
+    await isLive(page)
     await lists(page, ['Thing 5', 'Thing 4', 'Thing 3', 'Thing 2', 'Thing 1'])
     await page.getByRole('link', { name: 'Thing 4', exact: true }).focus()
     await api.put(`${productsPath}/4`, { name: 'Thing four', price: 4444 }, user.access)
@@ -77,7 +78,7 @@ testInFull('a row that no longer matches the search is marked while the keyboard
   const { api, user, page, visit } = await start(t)
   const id = await createProduct(api, user.access, { name: 'Desk Lamp' })
   await open(page, `${api.url}${list}?q=lamp`)
-  await listens(api)
+  await isLive(page)
   await page.getByRole('link', { name: 'Desk Lamp' }).focus()
   await api.put(`${productsPath}/${id}`, { name: 'Desk' }, user.access)
   await rowOf(page, 'Desk Lamp').getByText('Changed').waitFor()
@@ -127,7 +128,7 @@ testInFull('an edit that cannot be loaded at once is shown later', async (t) => 
 })
 
 testInFull('who has scrolled down is told, and finds the list up to date on the way back', async (t) => {
-  const { api, user, page, visit } = await start(t, widths.phone)
+  const { api, user, page, visit } = await start(t, { width: widths.phone })
   const things = Array.from({ length: 25 }, (_, i) => ({ ...sampleRow, name: `Thing ${i + 1}` }))
   await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
   await open(page, `${api.url}${list}`)
@@ -150,7 +151,7 @@ testInFull('who has scrolled down is told, and finds the list up to date on the 
 
 for (const [device, width] of widthsFor('phone')) {
   test(`what happens during a restart of the service appears after it, and a dot tells the state, on a ${device}`, async (t) => {
-    const { api, page, user, visit } = await start(t, width)
+    const { api, page, user, visit } = await start(t, { width, isAlone: true })
     const [lamp, kettle] = [
       await createProduct(api, user.access, { name: 'Desk Lamp' }),
       await createProduct(api, user.access, { name: 'Kettle' }),
@@ -175,7 +176,7 @@ for (const [device, width] of widthsFor('phone')) {
 }
 
 testInFull('a list whose place in the log is no longer kept is loaded, without a word', async (t) => {
-  const { api, user, page } = await start(t)
+  const { api, user, page } = await start(t, { isAlone: true })
   await createProduct(api, user.access, { name: 'Desk Lamp' })
   await open(page, `${api.url}${list}`)
   await isLive(page)
@@ -203,7 +204,7 @@ testInFull('a list whose session ended elsewhere says so, and is what signing in
 })
 
 test('without scripts there is no dot', async (t) => {
-  const api = await startBrowsedApi(t)
+  const api = await shared()
   const { email } = await signIn(api)
   const { page } = await openSignedIn(t, api, { email, path: list, hasScripts: false })
   await sees(page, 'Products')
@@ -213,7 +214,7 @@ test('without scripts there is no dot', async (t) => {
 
 for (const [device, width] of widthsFor('desktop')) {
   test(`a search without a connection shows a message and no old rows, and resumes automatically, on a ${device}`, async (t) => {
-    const { api, user, page } = await start(t, width)
+    const { api, user, page } = await start(t, { width })
     for (const name of ['Desk Lamp', 'Kettle']) await createProduct(api, user.access, { name })
     await open(page, `${api.url}${list}`)
     await page.context().setOffline(true)
@@ -259,8 +260,16 @@ test('a service that does not respond is shown as a lost connection, and the but
   await page.getByText('No connection').waitFor({ state: 'hidden' })
 })
 
-async function start(t: TestContext, width?: number) {
-  const api = await startBrowsedApi(t)
+const shared = share((owner) => startBrowsedApi(owner, { env: unlimitedRates }))
+
+interface StartOptions {
+  width?: number
+  /** Whether the test stops the service or knows the ids of its products, so that it needs its own. */
+  isAlone?: boolean
+}
+
+async function start(t: TestContext, { width, isAlone = false }: StartOptions = {}) {
+  const api = isAlone ? await startBrowsedApi(t) : await withoutProducts(await shared())
   const user = await signIn(api)
   const visit = await openSignedIn(t, api, { email: user.email, ...(width && { width }) })
   return { api, user, visit, page: visit.page }

@@ -16,9 +16,9 @@ const filesPerProcess = 16
 const exceptions: Readonly<Record<string, number>> = {
   'test/browser': 18,
   'test/cli': 12,
-  'test/contract': 4,
+  'test/contract': 8,
   'test/full': 1,
-  'test/load': 3,
+  'test/load': 5,
   'test/programs': 1,
 }
 

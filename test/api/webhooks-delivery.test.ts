@@ -298,7 +298,10 @@ onAnyEngine('webhooks', (engine) => {
     const { api, access } = await begin(t)
     const receiver = await startReceiver(t)
     const webhook = await createWebhook(api, access, receiver.url)
+    const seen = watchEndpoints(t, api.db)
     await api.put(webhook.path, { enabled: false }, access)
+    // Otherwise the first one may still be delivered.
+    await eventually(() => assert.equal(seen(), 0))
     for (const name of ['Removed', 'Kept']) await createProduct(api, access, { name })
     await api.db.write({ sql: 'DELETE FROM changes WHERE id < (SELECT max(id) FROM changes)' })
     await api.put(webhook.path, { enabled: true }, access)

@@ -171,6 +171,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, one created elsewhere',
     as: 'member',
+    isChecked: true,
     async open(page, { api, words, visit }) {
       await goTo(page, `${api.url}/console/products?page=2`, 'Products')
       const other = (await visit('admin')).page
@@ -183,6 +184,7 @@ export const productStates: readonly PageState[] = [
   {
     name: 'products, one deleted elsewhere under the eyes of who reads a later page',
     as: 'member',
+    isChecked: true,
     async open(page, { api, people }) {
       await goTo(page, `${api.url}/console/products?page=2`, 'Products')
       await listens(api)

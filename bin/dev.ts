@@ -107,7 +107,8 @@ function superviseRuns(args: readonly string[]): void {
   /** With what imports it. */
   function everythingEdited(): Set<string> {
     const isEdited = (url: string) => (edited.size > 0 ? edited.has(url) : isBelow(features, url))
-    const found = new Set([...known].filter(isEdited))
+    // To load the program is to run it.
+    const found = new Set([pathToFileURL(main).href, ...[...known].filter(isEdited)])
     for (const url of found) for (const importer of importersOf(url)) found.add(importer)
     return found
   }
@@ -232,6 +233,8 @@ function beRun(): void {
   async function run(args: readonly string[]): Promise<void> {
     process.channel?.unref()
     process.argv = [process.execPath, main, 'start', ...args]
+    // Each further thread would load the program by itself.
+    process.env.THREADS ??= '1'
     setInterval(report, reportedEveryMs).unref()
     process.once('exit', report)
     await import(main)

@@ -25,7 +25,8 @@ await program.finished
 /** Its folder, if it was made from the files as they are, by this version of Node. Whatever is wrong with it, the sources run. */
 function findBundle() {
   try {
-    const { root: madeIn, node, bundle, files } = JSON.parse(readFileSync(`${folder}/manifest.json`, 'utf8'))
+    const manifest = JSON.parse(readFileSync(`${folder}/manifest.json`, 'utf8'))
+    const { root: madeIn, node, bundle, files } = manifest
     if (madeIn !== root || node !== process.version || !statSync(`${folder}/${bundle}/main.cjs`).isFile())
       return undefined
     /** By path. Read only where a file has another time, as after a checkout or a copy. */
@@ -35,14 +36,29 @@ function findBundle() {
       const { hash } = process.getBuiltinModule('node:crypto')
       return hash('sha256', readFileSync(`${root}/${path}`)) === digests[path]
     }
-    const isSame = ([path, size, time]) => {
+    const isSame = (file) => {
+      const [path, size, time] = file
       const found = statSync(`${root}/${path}`)
-      return found.size === size && (found.mtimeMs === time || hasSameContent(path))
+      if (found.mtimeMs === time) return found.size === size
+      file[2] = found.mtimeMs
+      return found.size === size && hasSameContent(path)
     }
-    return files.every(isSame) ? bundle : undefined
+    if (!files.every(isSame)) return undefined
+    if (digests) keepManifest(manifest)
+    return bundle
   } catch {
     return undefined
   }
+}
+
+/** With the times of now, so that the next start has no content to compare. Where that cannot be written, it compares again. */
+function keepManifest(manifest) {
+  const { renameSync, writeFileSync } = process.getBuiltinModule('node:fs')
+  const unfinished = `${folder}/manifest.${process.pid}`
+  try {
+    writeFileSync(unfinished, JSON.stringify(manifest))
+    renameSync(unfinished, `${folder}/manifest.json`)
+  } catch {}
 }
 
 /** As with dependencies, nothing is made by itself in production. */

@@ -14,6 +14,7 @@ const filesPerProcess = 16
 
 /** Tests that mostly wait for other programs run side by side instead. */
 const exceptions: Readonly<Record<string, number>> = {
+  'test/api': 10,
   'test/browser': 18,
   'test/cli': 12,
   'test/contract': 8,
@@ -33,18 +34,10 @@ interface GroupOptions {
 
 /** Returns the files to run, in the order of the first file of each part. */
 export function groupFiles({ folder, files, isFull }: GroupOptions): string[] {
-  const groups = new Map<string, string[][]>()
-  const parts = new Map(files.map((file) => [file, partOf(file, isFull)]))
-  for (const [file, part] of parts) {
-    const known = groups.get(part) ?? []
-    groups.set(part, known)
-    const last = known.at(-1)
-    if (last && last.length < sizeOf(part, [...parts.values()])) last.push(file)
-    else known.push([file])
-  }
+  const parts = Map.groupBy(files, (file) => partOf(file, isFull))
   mkdirSync(join(folder, 'groups'), { recursive: true })
-  return [...groups].flatMap(([part, known]) =>
-    known.map((group, index) => {
+  return [...parts].flatMap(([part, all]) =>
+    dealt(all, Math.ceil(all.length / sizeOf(part, all.length))).map((group, index) => {
       const name = `${part.replaceAll(/[/ ]/g, '-')}-${index + 1}`
       const path = join(folder, 'groups', `${name}.test.ts`)
       writeFileSync(path, contentOf(name, group, part.endsWith(withThreads) ? 2 : 1))
@@ -53,10 +46,14 @@ export function groupFiles({ folder, files, isFull }: GroupOptions): string[] {
   )
 }
 
+/** In turn: neighbours have much in common, such as that they wait for timers, and would make one group the last by far. */
+function dealt(files: readonly string[], count: number): string[][] {
+  return Array.from({ length: count }, (_, index) => files.filter((_file, place) => place % count === index))
+}
+
 /** Processes with serving threads, which load the program too, are just enough to keep the cores busy. */
-function sizeOf(part: string, parts: readonly string[]): number {
+function sizeOf(part: string, count: number): number {
   if (!part.endsWith(withThreads)) return exceptions[part] ?? filesPerProcess
-  const count = parts.filter((each) => each === part).length
   return Math.max(filesPerProcess, Math.ceil(count / (availableParallelism() + 1)))
 }
 

@@ -34,10 +34,28 @@ export const aboutThreads: readonly string[] = [
   'topics-between-nodes',
 ].map((name) => `test/api/${name}.test.ts`)
 
+/** What takes longest of the rest: it is about all addresses or sources, about long lists, or waits for timers. */
+const slow: readonly string[] = [
+  ...[
+    'access-matrix',
+    'collections-changes',
+    'collections-long-lists',
+    'collections-openapi',
+    'durable-listeners',
+    'features-disabled',
+    'openapi',
+    'products-orders',
+    'webhooks-delivery',
+  ].map((name) => `test/api/${name}.test.ts`),
+  'test/patterns.test.ts',
+]
+
 /** Paths from the project's folder. */
 export function filesOf(tier: Tier): string[] {
   const files = globSync(testFiles, { cwd: root }).filter((file) => !leftOut[tier].some((name) => isIn(name, file)))
-  return tier === 'fast' ? files.filter((file) => !file.startsWith('examples/') && !aboutThreads.includes(file)) : files
+  if (tier !== 'fast') return files
+  const others = [...aboutThreads, ...slow]
+  return files.filter((file) => !file.startsWith('examples/') && !others.includes(file))
 }
 
 /** Whether a path from the project's folder is in this folder of test/. */

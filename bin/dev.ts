@@ -11,7 +11,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const root = dirname(import.meta.dirname)
 const main = join(root, 'src', 'main.ts')
 const dependencies = join(root, 'node_modules')
-const features = join(root, 'src', 'features')
+const sources = join(root, 'src')
+const features = join(sources, 'features')
 /** Editors write a file in several steps, some of them beside it. */
 const settledMs = 50
 /** A program that does not end is killed. */
@@ -106,7 +107,7 @@ function superviseRuns(args: readonly string[]): void {
 
   /** With what imports it. */
   function everythingEdited(): Set<string> {
-    const isEdited = (url: string) => (edited.size > 0 ? edited.has(url) : isBelow(features, url))
+    const isEdited = (url: string) => (edited.size > 0 ? edited.has(url) : fileURLToPath(url).startsWith(features))
     // To load the program is to run it.
     const found = new Set([pathToFileURL(main).href, ...[...known].filter(isEdited)])
     for (const url of found) for (const importer of importersOf(url)) found.add(importer)
@@ -149,7 +150,7 @@ function superviseRuns(args: readonly string[]): void {
   function note(url: string): void {
     const path = fileURLToPath(url)
     if (/\.[cm]?[jt]s$/.test(path)) known.add(url)
-    if (!isBelow(dependencies, url) && !isBelow(join(root, 'src'), url)) watchFile(path)
+    if (!path.startsWith(dependencies) && !path.startsWith(sources)) watchFile(path)
   }
 
   /** Such as those of extensions. By their folder: editors replace files. */
@@ -188,10 +189,6 @@ function superviseRuns(args: readonly string[]): void {
     if (!running) process.exit(0)
     if (signal) stop(running, signal)
   }
-}
-
-function isBelow(folder: string, url: string): boolean {
-  return fileURLToPath(url).startsWith(folder)
 }
 
 function order(child: ChildProcess, given: Order): void {
@@ -241,7 +238,8 @@ function beRun(): void {
   }
 
   function report(): void {
-    if (loaded.length > 0 && process.connected) process.send?.({ loaded, imported } satisfies Report)
+    // What was loaded before can be imported by others later.
+    if (loaded.length + imported.length > 0 && process.connected) process.send?.({ loaded, imported } satisfies Report)
     loaded = []
     imported = []
   }

@@ -8,7 +8,7 @@ import type { Element } from '../../src/platform/graphql/schema/elements.ts'
 import type { Infrastructure } from '../../src/platform/infrastructure.ts'
 import { startPeriod } from '../../src/testing/clock.ts'
 import { startService, type TestService } from '../../src/testing/start-service.ts'
-import { createDatabaseUrl } from './databases.ts'
+import { createDatabaseUrl, forEngines } from './databases.ts'
 import { noteExchange, noteService } from './failure-notes.ts'
 
 export interface ApiOptions {
@@ -76,10 +76,7 @@ export function share<T>(start: (owner: Owner) => Promise<T>): () => Promise<T> 
 export function shareOnEngines<T>(
   start: (owner: Owner, engine: Dialect) => Promise<T>,
 ): (engine: Dialect) => () => Promise<T> {
-  const services = {
-    sqlite: shareAmongSuites((owner) => start(owner, 'sqlite')),
-    postgres: shareAmongSuites((owner) => start(owner, 'postgres')),
-  }
+  const services = forEngines((engine) => shareAmongSuites((owner) => start(owner, engine)))
   return (engine) => services[engine]()
 }
 
